@@ -1,0 +1,188 @@
+"""The lifecycle tables: request, GPU block, CPU chunk, transfer job, and the job at one worker."""
+
+from __future__ import annotations
+
+from interlock.spec.kv.predicates import held_by_another, pins
+from interlock.spec.kv.vocabulary import (
+    b,
+    c,
+    failure_seen,
+    flush_meta,
+    holds,
+    in_flight,
+    j,
+    job_loads,
+    load_meta,
+    pending_count,
+    r,
+    r2,
+    store_meta,
+    w,
+)
+from interlock.spec.language.lifecycles import Lifecycle, Row, row
+from interlock.spec.language.terms import Term, exists
+
+
+def last_report() -> Term:
+    """The report at hand is the last one that job j waits for."""
+    return (pending_count(j) - 1).eq(0)
+
+
+REQUEST = Lifecycle(
+    name="request",
+    entity=(r,),
+    variable="request_state",
+    initial="absent",
+    doc="A request from arrival to end, as far as blocks and transfers are concerned.",
+    rows=(
+        row("absent", "add_request", "waiting", source="contract Q1"),
+        row("waiting", "hit", "scheduled", source="contract Q9, Q10, G2"),
+        row("scheduled", "hit", "scheduled", source="contract Q9, Q10, G2"),
+        row("waiting", "allocate", "scheduled", source="contract Q9, Q10, G1"),
+        row("scheduled", "allocate", "scheduled", source="contract Q20, G1"),
+        row("scheduled", "publish", "scheduled", source="contract G3"),
+        row("scheduled", "plan_load", "loading", source="contract Q8"),
+        row("loading", "plan_load", "loading", source="contract Q8"),
+        row("loading", "loaded", "waiting", source="contract Q12, Q13"),
+        row("waiting", "publish_loaded", "scheduled", source="contract Q11, Q13"),
+        row("scheduled", "publish_loaded", "scheduled", source="contract Q11, Q13"),
+        row("scheduled", "plan_store", "scheduled", source="contract J1"),
+        row("waiting", "finish", "finished", source="contract Q30, Q31"),
+        row("scheduled", "finish", "finished", source="contract Q26, Q30, Q31"),
+        row("finished", "plan_finish_store", "finished", source="contract J1, J5"),
+        row("finished", "build_connector_meta", "absent", source="R-26: finished ids are reported once"),
+    ),
+)
+
+BLOCK = Lifecycle(
+    name="block",
+    entity=(b,),
+    variable="block_state",
+    initial="free",
+    doc="A GPU block between the free queue and its users. What is in it is a matter of hash and content.",
+    rows=(
+        row("free", "hit", "used", source="contract G2"),
+        row("used", "hit", "used", source="contract G2"),
+        row("free", "allocate", "used", source="contract G1"),
+        row("used", "publish", "used", source="contract G3"),
+        row("used", "publish_loaded", "used", source="contract Q13, I-34"),
+        row(
+            "used",
+            "finish",
+            "free",
+            guard=~held_by_another(b, r) & (~pins() | ~in_flight(b)),
+            source="contract G4; pin: 2.2",
+        ),
+        row(
+            "used",
+            "acknowledge",
+            "free",
+            guard=pins() & ~job_loads(j) & last_report() & ~exists(r2, holds(r2, b)),
+            source="contract 2.2: the store's reference is dropped with its completion",
+        ),
+        row(
+            "used",
+            "acknowledge_failure",
+            "free",
+            guard=pins() & last_report() & ~exists(r2, holds(r2, b)),
+            source="contract 2.2: the store's reference is dropped with its completion",
+        ),
+        row("free", "plan_finish_store", "used", guard=pins(), source="contract 2.2: finish-time stores take a reference"),
+        row("free", "plan_finish_store", "free", guard=~pins(), source="contract J4, J5"),
+        row("used", "plan_finish_store", "used", source="contract J5: reallocated in the same schedule"),
+    ),
+)  # fmt: skip
+
+CHUNK = Lifecycle(
+    name="chunk",
+    entity=(c,),
+    variable="chunk_state",
+    initial="absent",
+    doc="A slot of the CPU tier. Lookup sees ready chunks only; loads pin them.",
+    rows=(
+        row("absent", "plan_store", "pending", source="contract 3.2 prepare_store"),
+        row("absent", "plan_finish_store", "pending", source="contract 3.2 prepare_store"),
+        row(
+            "pending", "acknowledge", "ready",
+            guard=last_report() & ~failure_seen(j), source="contract 3.2 complete_store, I-43",
+        ),
+        row(
+            "pending", "acknowledge", "absent",
+            guard=last_report() & failure_seen(j), source="contract 3.2 complete_store(success=False)",
+        ),
+        row(
+            "pending", "acknowledge_failure", "absent",
+            guard=last_report(), source="contract 3.2 complete_store(success=False)",
+        ),
+        row("ready", "plan_load", "ready", source="contract 3.2 prepare_load"),
+        row("ready", "evict", "absent", source="contract 3.2, I-40"),
+    ),
+)  # fmt: skip
+
+_STORES = ("store_in_flight", "flush_requested")
+
+
+def _ends(event: str, state: str) -> tuple[Row, ...]:
+    """The rows by which a worker's report moves a job: on while others are due, else to its end."""
+    source = "contract J11, 2.3, I-46"
+    more = row(state, event, state, guard=~last_report(), source=source)
+    if event == "acknowledge_failure":
+        return more, row(state, event, "failed", guard=last_report(), source=source)
+    return (
+        more,
+        row(state, event, "completed", guard=last_report() & ~failure_seen(j), source=source),
+        row(state, event, "failed", guard=last_report() & failure_seen(j), source=source),
+    )
+
+
+JOB = Lifecycle(
+    name="job",
+    entity=(j,),
+    variable="job_state",
+    initial="absent",
+    doc="A transfer job as the scheduler sees it; workers report one by one.",
+    rows=(
+        *(
+            row(state, event, "planned", source=source)
+            for event, source in (
+                ("plan_store", "contract J4"),
+                ("plan_finish_store", "contract J1, J4"),
+                ("plan_load", "contract 2.1 load job"),
+            )
+            for state in ("absent", "completed", "failed")
+        ),
+        row("planned", "build_connector_meta", "store_in_flight", guard=~job_loads(j), source="contract J6"),
+        row("planned", "build_connector_meta", "load_in_flight", guard=job_loads(j), source="contract L2"),
+        row("planned", "order_flush", "flush_requested", source="contract J5"),
+        row("store_in_flight", "order_flush", "flush_requested", source="contract J9, I-28"),
+        *(r_ for s in (*_STORES, "load_in_flight") for r_ in _ends("acknowledge", s)),
+        *(r_ for s in _STORES for r_ in _ends("acknowledge_failure", s)),
+    ),
+)
+
+COPY = Lifecycle(
+    name="copy",
+    entity=(w, j),
+    variable="copy_state",
+    initial="idle",
+    doc="A job at one worker. Submission to the copy engine is part of being queued; reported is idle again.",
+    rows=(
+        row(
+            "idle", "run_step", "copied",
+            guard=(store_meta(w, j) > 0) & (flush_meta(w, j) > 0), source="contract J9",
+        ),
+        row(
+            "idle", "run_step", "store_queued",
+            guard=(store_meta(w, j) > 0) & ~(flush_meta(w, j) > 0), source="contract J6, J8",
+        ),
+        row("idle", "run_step", "load_queued", guard=load_meta(w, j) > 0, source="contract L2"),
+        row("store_queued", "run_step", "copied", guard=flush_meta(w, j) > 0, source="contract J9, R-31"),
+        row("store_queued", "copy_store", "copied", source="contract J8, J10"),
+        row("load_queued", "copy_load", "copied", source="contract L3"),
+        row("store_queued", "copy_fails", "copy_failed", source="Interlock's fault action; contract J10 asserts success"),
+        row("copied", "report", "idle", source="contract J10, R-49"),
+        row("copy_failed", "report_failure", "idle", source="Interlock's fault action"),
+    ),
+)  # fmt: skip
+
+LIFECYCLES = (REQUEST, BLOCK, CHUNK, JOB, COPY)

@@ -1,0 +1,91 @@
+"""Presets, slices with their scopes, and the table of expected verdicts."""
+
+from __future__ import annotations
+
+from interlock.spec.language.settings import Expectation, Preset, Slice
+
+PRESETS = (
+    Preset(
+        name="interlock",
+        values={"store_dedup": "in_flight", "source_hold": "fence"},
+        doc="Interlock's own connector; the default.",
+    ),
+    Preset(
+        name="seed",
+        values={"store_dedup": "in_flight", "source_hold": "fence"},
+        doc="The five changes in vLLM from which this specification grows, as they were made.",
+    ),
+    Preset(
+        name="vllm-0.20.2/SimpleCPUOffloadConnector",
+        values={"store_dedup": "per_step", "source_hold": "pin"},
+        doc="Also 0.19.0 to 0.21.0: a set local to the step, and a reference on every source.",
+    ),
+    Preset(
+        name="vllm-0.32.0/SimpleCPUOffloadConnector",
+        values={"store_dedup": "in_flight", "source_hold": "pin"},
+        doc="From 0.22.0 on: the set of block ids in flight lives across steps.",
+    ),
+    Preset(
+        name="vllm-0.32.0/OffloadingConnector",
+        values={"store_dedup": "in_flight", "source_hold": "fence"},
+        doc="Fences and flushes; one slot per key makes a second store of a hash impossible.",
+    ),
+)
+
+_LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load")
+
+SLICES = (
+    Slice(
+        name="store",
+        remove=(*_LOADS, "plan_finish_store"),
+        drop=("gpu_value", "cpu_value", "due", "kept"),
+        scope={"request": 2, "block": 2, "chunk": 2, "job": 2, "worker": 2, "hash": 1},
+        doc="Stores of running requests: dedup, acknowledgement by two workers, failures, eviction; no content.",
+    ),
+    Slice(
+        name="finish_store",
+        remove=_LOADS,
+        scope={"request": 2, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 2},
+        doc="Stores at the finish, reallocation of their source, fences and flushes, with content.",
+    ),
+    Slice(
+        name="load",
+        remove=("plan_finish_store", "copy_fails", "report_failure", "acknowledge_failure"),
+        drop=("kept",),
+        scope={"request": 1, "block": 2, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
+        doc="Loads beside stores: pins, promotion, content on two workers.",
+    ),
+)
+
+
+def _row(verdict: str, slice_: str, property_: str, why: str, **switches: str) -> Expectation:
+    return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, set=switches)
+
+
+EXPECTATIONS = (
+    _row("holds", "store", "no-block-stored-twice-in-flight", "PR 41289", store_dedup="in_flight"),
+    _row(
+        "fails", "store", "no-block-stored-twice-in-flight",
+        "the set is forgotten with the step, a second request shares the prefix in a later one",
+        store_dedup="per_step",
+    ),
+    _row(
+        "holds", "store", "no-block-stored-twice-in-flight",
+        "by hash is stricter than by id for this property", store_dedup="in_flight_by_hash",
+    ),
+    _row("holds", "store", "computed-and-kept-is-served", "PR 41289", store_dedup="in_flight"),
+    _row(
+        "fails", "store", "computed-and-kept-is-served",
+        "a block is passed over for the sake of another block with its hash", store_dedup="in_flight_by_hash",
+    ),
+    _row(
+        "fails", "store", "passed-over-is-not-lost",
+        "b1 and b2 share a hash, b2 was skipped, the store of b1 fails", store_dedup="in_flight_by_hash",
+    ),
+    _row("holds", "finish_store", "store-source-stable", "fences and flushes", source_hold="fence"),
+    _row("holds", "finish_store", "store-source-stable", "references", source_hold="pin"),
+    _row(
+        "holds", "store", "no-block-stored-twice-in-flight",
+        "SimpleCPUOffloadConnector from 0.22.0", source_hold="pin",
+    ),
+)  # fmt: skip

@@ -1,0 +1,185 @@
+"""Sorts, enumerations, switches and variables of KV-cache transfer.
+
+Granularity: one job moves one block to or from one chunk. A connector's job of n blocks is n of
+these, acknowledged together; the names follow vLLM.
+"""
+
+from __future__ import annotations
+
+from interlock.spec.language.settings import Switch
+from interlock.spec.language.sorts import Enumeration, Sort
+from interlock.spec.language.variables import Discipline, Site, channel, counter, function, relation
+
+request = Sort(name="request", doc="a request from its arrival to its end (one incarnation of an id)")
+block = Sort(name="block", doc="a GPU block of the KV cache; its id outlives what it holds")
+chunk = Sort(name="chunk", doc="a slot of the CPU tier that holds one block's worth of KV")
+job = Sort(name="job", doc="a transfer job; an id is used again only after its job has ended")
+worker = Sort(name="worker", doc="a worker process (tensor-parallel rank) with its own shard of every block")
+hash_ = Sort(name="hash", doc="a block hash: the name of a prefix that ends with this block")
+SORTS = (request, block, chunk, job, worker, hash_)
+
+request_states = Enumeration(
+    name="request_states",
+    members=("absent", "waiting", "loading", "scheduled", "finished"),
+    doc="a request, as far as its blocks and transfers are concerned",
+)
+block_states = Enumeration(
+    name="block_states",
+    members=("free", "used"),
+    doc="free: in the free queue, perhaps still addressable by hash; used: referenced",
+)
+chunk_states = Enumeration(
+    name="chunk_states",
+    members=("absent", "pending", "ready"),
+    doc="pending: reserved, a store writes it; ready: visible to lookup",
+)
+job_states = Enumeration(
+    name="job_states",
+    members=(
+        "absent", "planned", "store_in_flight", "load_in_flight", "flush_requested", "completed", "failed",
+    ),
+    doc="a job as the scheduler sees it",
+)  # fmt: skip
+copy_states = Enumeration(
+    name="copy_states",
+    members=("idle", "store_queued", "load_queued", "copied", "copy_failed"),
+    doc="a job as one worker sees it",
+)
+phases = Enumeration(
+    name="phases",
+    members=("updated", "scheduling", "executing"),
+    doc="where the engine is in its step: between steps, inside schedule(), or waiting for the workers",
+)
+scan_results = Enumeration(
+    name="scan_results",
+    members=("unscanned", "passed", "passed_again", "excused", "evicted"),
+    doc=(
+        "what is owed to a block that a store scan has passed over: to be served (passed; passed_again after "
+        "an eviction), unless its store failed or found no room (excused) or its chunk was evicted since"
+    ),
+)
+ENUMS = (request_states, block_states, chunk_states, job_states, copy_states, phases, scan_results)
+
+store_dedup = Switch(
+    name="store_dedup",
+    values=("per_step", "in_flight", "in_flight_by_hash"),
+    doc=(
+        "Which blocks a store scan skips because a store of them is under way: those planned in this "
+        "step, those whose id has an open store, or those whose hash has one."
+    ),
+    source="vLLM PR 41289; per_step: 0.19.0 to 0.21.0, in_flight: 0.22.0 on",
+)
+source_hold = Switch(
+    name="source_hold",
+    values=("fence", "pin"),
+    doc=(
+        "What keeps the source of a store intact: fence (the block may be freed and reallocated, but the "
+        "metadata of that step orders a flush, a barrier before the forward) or pin (a reference is held)."
+    ),
+    source="contract 2.1 (OffloadingConnector: fence), 2.2 (SimpleCPUOffloadConnector: pin)",
+)
+SWITCHES = (store_dedup, source_hold)
+
+r, r2 = request.var("r"), request.var("r2")
+b, b2 = block.var("b"), block.var("b2")
+c, c2 = chunk.var("c"), chunk.var("c2")
+j, j2 = job.var("j"), job.var("j2")
+w, w2 = worker.var("w"), worker.var("w2")
+h, h2 = hash_.var("h"), hash_.var("h2")
+
+S, W, G = Site.SCHEDULER, Site.WORKER, Site.GHOST
+
+request_state = function(
+    "request_state", r, result=request_states, site=S, init=request_states["absent"], doc="lifecycle request"
+)
+holds = relation("holds", r, b, site=S, doc="b is in the block table of r")
+scanned = relation("scanned", r, b, site=S, doc="the store cursor of r has passed b in its present allocation")
+kept = relation("kept", r, b, h, site=S, doc="r finished with b, holding prefix h, still to be stored")
+
+block_state = function(
+    "block_state", b, result=block_states, site=S, init=block_states["free"], doc="lifecycle block"
+)
+hashed = relation("hashed", b, site=S, doc="b is addressable through the prefix cache")
+block_hash = function(
+    "block_hash", b, result=hash_, site=S, domain=hashed(b), doc="the hash under which b is addressable"
+)
+fresh = relation("fresh", b, site=S, doc="b was allocated in this schedule(), since the last metadata")
+load_value = relation("load_value", b, h, site=S, doc="a load fills, or has filled, b with prefix h; not yet hashed")
+in_flight = relation(
+    "in_flight", b, site=S, doc="the dedup set: b has an open store, as the scheduler's bookkeeping has it"
+)
+
+chunk_state = function(
+    "chunk_state", c, result=chunk_states, site=S, init=chunk_states["absent"], doc="lifecycle chunk"
+)
+chunk_hash = function(
+    "chunk_hash",
+    c,
+    result=hash_,
+    site=S,
+    domain=chunk_state(c).ne(chunk_states["absent"]),
+    doc="the prefix that c holds, or is to hold once its store completes",
+)
+
+job_state = function("job_state", j, result=job_states, site=S, init=job_states["absent"], doc="lifecycle job")
+_live = job_state(j).one_of(
+    job_states["planned"],
+    job_states["store_in_flight"],
+    job_states["load_in_flight"],
+    job_states["flush_requested"],
+)
+job_loads = relation("job_loads", j, site=S, doc="j is a load (CPU to GPU), otherwise a store")
+job_block = function("job_block", j, result=block, site=S, domain=_live, doc="the GPU block that j reads or writes")
+job_chunk = function("job_chunk", j, result=chunk, site=S, domain=_live, doc="the CPU chunk that j writes or reads")
+pending_count = counter(
+    "pending_count", j, site=S, high=worker.size, doc="workers whose report on j is still to come"
+)
+must_flush = relation(
+    "must_flush", j, site=S, doc="the fence: the source of open store j was allocated again in this schedule()"
+)
+failure_seen = relation("failure_seen", j, site=S, doc="a worker has reported that j failed")
+phase = function("phase", result=phases, site=S, init=phases["updated"], doc="where the engine's step is")
+
+copy_state = function(
+    "copy_state", w, j, result=copy_states, site=W, init=copy_states["idle"], doc="lifecycle copy"
+)
+
+gpu_value = relation("gpu_value", w, b, h, site=G, doc="the shard of b on w is the KV of prefix h (none: garbage)")
+cpu_value = relation("cpu_value", w, c, h, site=G, doc="the shard of c on w is the KV of prefix h (none: garbage)")
+due = relation("due", b, site=G, doc="the forward of the step being built, or running, computes b")
+reads_current = relation(
+    "reads_current", j, site=G, doc="the source of store j has not been allocated again since its content was j's"
+)
+scan_result = function(
+    "scan_result",
+    b,
+    result=scan_results,
+    site=G,
+    init=scan_results["unscanned"],
+    doc="the last word of store scans on b in its present allocation",
+)
+
+VARIABLES = (
+    request_state, holds, scanned, kept,
+    block_state, hashed, block_hash, fresh, load_value, in_flight,
+    chunk_state, chunk_hash,
+    job_state, job_loads, job_block, job_chunk, pending_count, failure_seen, must_flush, phase,
+    copy_state,
+    gpu_value, cpu_value, due, reads_current, scan_result,
+)  # fmt: skip
+
+step = channel(
+    "step", w, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="the scheduler output of a step"
+)
+store_meta = channel(
+    "store_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="metadata: store j"
+)
+load_meta = channel("load_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="metadata: load j")
+flush_meta = channel(
+    "flush_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP,
+    doc="metadata: finish j before this step's forward",
+)  # fmt: skip
+output = channel("output", w, sender=W, receiver=S, discipline=Discipline.BAG, doc="a worker has run its step")
+done = channel("done", j, sender=W, receiver=S, discipline=Discipline.BAG, doc="a worker reports that j is done")
+undone = channel("undone", j, sender=W, receiver=S, discipline=Discipline.BAG, doc="a worker reports that j failed")
+CHANNELS = (step, store_meta, load_meta, flush_meta, output, done, undone)

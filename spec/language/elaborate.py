@@ -1,0 +1,242 @@
+"""From what is declared to what engines read: folds switches, rows, messages and a slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from interlock.spec.language import terms as T
+from interlock.spec.language.actions import Action, Conjunct, Fire, Update
+from interlock.spec.language.errors import SpecificationError
+from interlock.spec.language.lifecycles import Lifecycle, Row
+from interlock.spec.language.properties import Property
+from interlock.spec.language.settings import Slice
+from interlock.spec.language.specification import Specification
+from interlock.spec.language.system import Step, System, Variable
+
+WHOLE = Slice(name="whole", scope={}, doc="everything, at any size (for proofs)")
+"""The slice that drops nothing; it has no scope, so only engines for any size can read it."""
+
+
+def elaborate(
+    spec: Specification,
+    switches: dict[str, str],
+    slice_: Slice = WHOLE,
+    scope: dict[str, int] | None = None,
+    properties: Iterable[Property] | None = None,
+) -> System:
+    """The flat transition system of a slice under switch values.
+
+    Args:
+        switches: a value for every switch (:meth:`Specification.switch_values`).
+        scope: sizes that replace those of the slice.
+        properties: default: those that name the slice; all, for :data:`WHOLE`.
+
+    Raises:
+        SpecificationError: the slice is open (something left reads a dropped variable) or two
+            parts of one action update the same variable.
+    """
+    drop = set(slice_.drop)
+    variables = tuple(v for v in _variables(spec, switches) if v.name not in drop)
+    steps: list[Step] = []
+    never: dict[str, str] = {}
+    for action in spec.actions:
+        if action.name in slice_.remove:
+            continue
+        step = _step(spec, action, switches, drop)
+        false = next((c.id for c in step.guard if c.term == T.FALSE), None)
+        if false is not None:
+            never[action.name] = false
+        else:
+            steps.append(step)
+    if properties is None:
+        properties = [p for p in spec.properties if slice_ is WHOLE or slice_.name in p.slices]
+    system = System(
+        spec=spec,
+        switches=dict(switches),
+        slice=slice_,
+        scope={**slice_.scope, **(scope or {})},
+        int_max=slice_.int_max,
+        variables=variables,
+        steps=tuple(steps),
+        properties=tuple(_fold_property(p, switches) for p in properties),
+        never=never,
+    )
+    _refuse_if_open(system, drop)
+    return system
+
+
+def fold(t: T.Term, switches: dict[str, str]) -> T.Term:
+    """``t`` with every switch test replaced by its value and simplified."""
+
+    def leaf(node: T.Term) -> T.Term | None:
+        return T.Bool(value=switches[node.switch] in node.values) if isinstance(node, T.SwitchIs) else None
+
+    return T.transform(t, leaf)
+
+
+def _variables(spec: Specification, switches: dict[str, str]) -> Iterable[Variable]:
+    for v in spec.variables:
+        yield Variable(
+            name=v.name,
+            args=v.args,
+            result=v.result,
+            site=v.site,
+            init=None if v.init is None else fold(v.init, switches),
+            low=v.low,
+            high=v.high,
+            domain=None if v.domain is None else fold(v.domain, switches),
+        )
+    for c in spec.channels:
+        yield Variable(c.name, c.args, "int", None, T.Int(value=0), T.Int(value=0), None, None)
+
+
+def _step(spec: Specification, action: Action, switches: dict[str, str], drop: set[str]) -> Step:
+    guard: list[Conjunct] = []
+    updates: list[Update] = []
+    for f in action.fires:
+        conjuncts, more = _fired(spec.lifecycle(f.lifecycle), f, action)
+        guard += conjuncts
+        updates += more
+    for r in action.receives:
+        here = T.Apply(symbol=r.channel, args=r.args)
+        if r.all_copies:
+            updates.append(Update(symbol=r.channel, args=r.args, over=r.over, value=T.Int(value=0)))
+            continue
+        there = T.Int(value=0) < here
+        guard.append(
+            Conjunct(
+                id=f"message-{r.channel.replace('_', '-')}",
+                term=T.Forall(vars=r.over, body=there) if r.over else there,
+            )
+        )
+        updates.append(Update(symbol=r.channel, args=r.args, over=r.over, value=here - 1))
+    for s in action.sends:
+        here = T.Apply(symbol=s.channel, args=s.args)
+        updates.append(Update(symbol=s.channel, args=s.args, over=s.over, when=s.when, value=here + 1))
+    guard += action.guard
+    updates += action.updates
+    folded = tuple(
+        u.model_copy(
+            update={
+                "args": tuple(fold(a, switches) for a in u.args),
+                "value": fold(u.value, switches),
+                "when": fold(u.when, switches),
+            }
+        )
+        for u in updates
+        if u.symbol not in drop
+    )
+    kept = tuple(u for u in folded if u.when != T.FALSE and u.value != T.Apply(symbol=u.symbol, args=u.args))
+    seen: set[str] = set()
+    for u in kept:
+        if u.symbol in seen:
+            raise SpecificationError(
+                f"action {action.name}",
+                f"updates {u.symbol} twice",
+                "merge the two into one update whose value is a case distinction (ite)",
+            )
+        seen.add(u.symbol)
+    conjuncts = (c.model_copy(update={"term": fold(c.term, switches)}) for c in guard)
+    return Step(action, tuple(c for c in conjuncts if c.term != T.TRUE), kept)
+
+
+def _fired(lifecycle: Lifecycle, f: Fire, action: Action) -> tuple[list[Conjunct], list[Update]]:
+    """Guard conjuncts and updates of the rows that an action fires in one lifecycle."""
+    rows = [r for r in lifecycle.rows if r.event == action.name]
+    place = f"action {action.name}, lifecycle {lifecycle.name}"
+    if not rows:
+        raise SpecificationError(
+            place, "has no row for this event", f"add a row with event {action.name!r} or do not fire it"
+        )
+    binding: dict[T.Var, T.Term] = dict(zip(lifecycle.entity, f.entity, strict=True))
+    state = T.Apply(symbol=lifecycle.variable, args=f.entity)
+    conditions = [_applies(r, lifecycle, state, binding) for r in rows]
+    members = [T.Member(enum=f"{lifecycle.name}_states", name=r.target_state) for r in rows]
+    some = T.disjunction(*conditions)
+    value: T.Term = state
+    if f.over or len({r.target_state for r in rows}) > 1:
+        for c, m in reversed(list(zip(conditions, members, strict=True))):
+            value = T.ite(c, m, value)
+    else:
+        value = members[0]
+    updates = [Update(symbol=lifecycle.variable, args=f.entity, over=f.over, when=f.when, value=value)]
+    updates += _effects(rows, conditions, binding, f, place)
+    if f.over:
+        return [], updates
+    return [Conjunct(id=f"lifecycle-{lifecycle.name.replace('_', '-')}", term=some)], updates
+
+
+
+def _applies(row: Row, lifecycle: Lifecycle, state: T.Term, binding: dict[T.Var, T.Term]) -> T.Term:
+    here = state.eq(T.Member(enum=f"{lifecycle.name}_states", name=row.source_state))
+    return T.conjunction(here, T.substitute(row.guard, binding))
+
+
+def _effects(
+    rows: list[Row], conditions: list[T.Term], binding: dict[T.Var, T.Term], f: Fire, place: str
+) -> list[Update]:
+    """Effects of rows, merged per variable under the condition of their row."""
+    cases: dict[str, list[tuple[T.Term, Update]]] = {}
+    for r, condition in zip(rows, conditions, strict=True):
+        for e in r.effects:
+            bound = Update(
+                symbol=e.symbol,
+                args=tuple(T.substitute(a, binding) for a in e.args),
+                value=T.substitute(e.value, binding),
+                over=e.over,
+                when=T.substitute(e.when, binding),
+            )
+            cases.setdefault(e.symbol, []).append((condition, bound))
+    merged: list[Update] = []
+    for symbol, listed in cases.items():
+        first = listed[0][1]
+        if any(u.args != first.args or u.over != first.over for _, u in listed):
+            raise SpecificationError(
+                place,
+                f"rows update {symbol} at different arguments",
+                "use the same arguments in every row, or one update of the action",
+            )
+        always = len(rows) == 1 and not f.over
+        value: T.Term = T.Apply(symbol=symbol, args=first.args)
+        for condition, u in reversed(listed):
+            value = T.ite(T.conjunction(T.TRUE if always else condition, u.when), u.value, value)
+        merged.append(
+            Update(symbol=symbol, args=first.args, value=value, over=(*f.over, *first.over), when=f.when)
+        )
+    return merged
+
+
+def _fold_property(p: Property, switches: dict[str, str]) -> Property:
+    fields = ("formula", "premise", "conclusion")
+    changed = {
+        name: fold(value, switches)
+        for name in fields
+        if isinstance(value := getattr(p, name, None), T.Term)
+    }
+    return p.model_copy(update=changed)
+
+
+def _refuse_if_open(system: System, drop: set[str]) -> None:
+    where = f"slice {system.slice.name}"
+
+    def refuse(reader: str, read: set[str]) -> None:
+        missing = sorted(read & drop)
+        if missing:
+            raise SpecificationError(
+                f"{where}, {reader}",
+                f"reads {missing[0]}, which the slice drops",
+                f"keep {missing[0]}, or remove what reads it",
+            )
+
+    for v in system.variables:
+        for t in (v.init, v.domain, v.low, v.high):
+            refuse(f"variable {v.name}", set() if t is None else T.symbols(t))
+    for s in system.steps:
+        for c in s.guard:
+            refuse(f"action {s.name}, conjunct {c.id}", T.symbols(c.term))
+        for u in s.updates:
+            for t in (*u.args, u.value, u.when):
+                refuse(f"action {s.name}, update of {u.symbol}", T.symbols(t))
+    for p in system.properties:
+        for t in (getattr(p, "formula", None), getattr(p, "premise", None), getattr(p, "conclusion", None)):
+            refuse(f"property {p.id}", set() if t is None else T.symbols(t))

@@ -1,0 +1,69 @@
+"""Switches, presets, slices with their scopes, and the table of expected verdicts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from interlock.spec.language.base import Declaration, Name, PropertyId
+from interlock.spec.language.terms import SwitchIs
+
+
+class Switch(Declaration):
+    """A choice that released systems made differently; every value is explored."""
+
+    name: Name
+    values: tuple[Name, ...]
+    doc: str
+    source: str = Field(min_length=1)
+
+    def is_(self, *values: str) -> SwitchIs:
+        """True if the switch has one of ``values``."""
+        for v in values:
+            if v not in self.values:
+                raise KeyError(f"switch {self.name} has no value {v!r}; it has {', '.join(self.values)}")
+        return SwitchIs(switch=self.name, values=values)
+
+
+PresetName = Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9./_-]*$")]
+
+
+class Preset(Declaration):
+    """A value for every switch, under a name such as ``interlock`` or ``vllm-0.20.2/SimpleCPUOffloadConnector``."""
+
+    name: PresetName
+    values: dict[str, str]
+    doc: str
+
+
+class Slice(Declaration):
+    """A part of the specification that is checked on its own.
+
+    Args (of the declaration):
+        drop: variables that do not exist in it (their updates vanish; nothing left may read them).
+        remove: actions that do not exist in it.
+        scope: elements per sort.
+        int_max: largest value of an integer without a declared upper bound; beyond it: inconclusive.
+        default: whether ``interlock check`` without arguments includes it.
+    """
+
+    name: Name
+    drop: tuple[Name, ...] = ()
+    remove: tuple[Name, ...] = ()
+    scope: dict[str, int]
+    int_max: int = 4
+    default: bool = True
+    doc: str
+
+
+class Expectation(Declaration):
+    """One row of the verdict table: under these switch values, in this slice, the property holds or fails."""
+
+    preset: PresetName = "interlock"
+    set: dict[str, str] = {}
+    slice: Name
+    scope: dict[str, int] = {}
+    property: PropertyId
+    verdict: Literal["holds", "fails"]
+    why: str

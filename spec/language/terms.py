@@ -1,0 +1,406 @@
+"""Terms of the specification language: first-order expressions as values.
+
+A term never computes anything. Engines read it: the explorer and the machine compile it
+to Python, the prover to z3, the exporters to text. Booleans are terms of type ``bool``;
+there is no separate class of formulas.
+
+Evaluation order is part of the meaning, because functions may be partial: ``And``, ``Or``,
+``Implies`` and ``Ite`` are read from left to right, and a part that is not reached need not
+be defined (``defined(j) & f(j).eq(b)`` is well defined, the reverse order is not).
+
+    >>> b = Var(name="b", sort="block")
+    >>> held = Apply(symbol="held", args=(b,))
+    >>> print(~held >> Exists(vars=(b,), body=held))
+    ~held(b) => (exists b: block. held(b))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Term(BaseModel):
+    """Base of all terms; frozen, hashable, comparable by structure (``==``).
+
+    Equality *inside* the language is ``x.eq(y)``: ``==`` compares two terms in Python.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def eq(self, other: Term | int | bool) -> Term:
+        """The term that says both sides have the same value."""
+        return Eq(left=self, right=term(other))
+
+    def ne(self, other: Term | int | bool) -> Term:
+        """The negation of :meth:`eq`."""
+        return ~self.eq(other)
+
+    def one_of(self, *others: Term) -> Term:
+        """The term that says this one equals one of ``others``."""
+        return disjunction(*(self.eq(o) for o in others))
+
+    def __and__(self, other: Term | bool) -> Term:
+        return conjunction(self, term(other))
+
+    def __or__(self, other: Term | bool) -> Term:
+        return disjunction(self, term(other))
+
+    def __invert__(self) -> Term:
+        return negation(self)
+
+    def __rshift__(self, other: Term | bool) -> Term:
+        """``premise >> conclusion``."""
+        return Implies(left=self, right=term(other))
+
+    def __add__(self, other: Term | int) -> Term:
+        return Add(left=self, right=term(other))
+
+    def __sub__(self, other: Term | int) -> Term:
+        return Sub(left=self, right=term(other))
+
+    def __lt__(self, other: Term | int) -> Term:
+        return Lt(left=self, right=term(other))
+
+    def __le__(self, other: Term | int) -> Term:
+        return Le(left=self, right=term(other))
+
+    def __gt__(self, other: Term | int) -> Term:
+        return Lt(left=term(other), right=self)
+
+    def __ge__(self, other: Term | int) -> Term:
+        return Le(left=term(other), right=self)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"a term has no truth value in Python: {self} — use & | ~ >> and .eq() instead of and, or, not, =="
+        )
+
+    def __str__(self) -> str:
+        from interlock.spec.language.render import render
+
+        return render(self)
+
+
+class Var(Term):
+    """A bound variable or an action's parameter. ``sort`` is a sort, an enumeration or ``bool``."""
+
+    op: Literal["var"] = "var"
+    name: str
+    sort: str
+
+
+class Bool(Term):
+    """``true`` or ``false``."""
+
+    op: Literal["bool"] = "bool"
+    value: bool
+
+
+class Int(Term):
+    """An integer literal."""
+
+    op: Literal["int"] = "int"
+    value: int
+
+
+class Member(Term):
+    """A member of an enumeration."""
+
+    op: Literal["member"] = "member"
+    enum: str
+    name: str
+
+
+class Size(Term):
+    """How many elements a sort has: a constant of at least 1, unknown in proofs."""
+
+    op: Literal["size"] = "size"
+    sort: str
+
+
+class Apply(Term):
+    """The value of a state variable (or of a channel: copies under way) at arguments."""
+
+    op: Literal["apply"] = "apply"
+    symbol: str
+    args: tuple[AnyTerm, ...] = ()
+
+
+class Primed(Term):
+    """The value of ``body`` in the state after the step; in action properties only."""
+
+    op: Literal["primed"] = "primed"
+    body: AnyTerm
+
+
+class SwitchIs(Term):
+    """True if a switch of the specification has one of ``values``; folded before any engine."""
+
+    op: Literal["switch"] = "switch"
+    switch: str
+    values: tuple[str, ...]
+
+
+class Not(Term):
+    op: Literal["not"] = "not"
+    body: AnyTerm
+
+
+class And(Term):
+    op: Literal["and"] = "and"
+    args: tuple[AnyTerm, ...]
+
+
+class Or(Term):
+    op: Literal["or"] = "or"
+    args: tuple[AnyTerm, ...]
+
+
+class Implies(Term):
+    op: Literal["implies"] = "implies"
+    left: AnyTerm
+    right: AnyTerm
+
+
+class Eq(Term):
+    op: Literal["eq"] = "eq"
+    left: AnyTerm
+    right: AnyTerm
+
+
+class Lt(Term):
+    op: Literal["lt"] = "lt"
+    left: AnyTerm
+    right: AnyTerm
+
+
+class Le(Term):
+    op: Literal["le"] = "le"
+    left: AnyTerm
+    right: AnyTerm
+
+
+class Add(Term):
+    op: Literal["add"] = "add"
+    left: AnyTerm
+    right: AnyTerm
+
+
+class Sub(Term):
+    op: Literal["sub"] = "sub"
+    left: AnyTerm
+    right: AnyTerm
+
+
+class Ite(Term):
+    """``then`` if ``cond`` holds, else ``orelse``; both of one type."""
+
+    op: Literal["ite"] = "ite"
+    cond: AnyTerm
+    then: AnyTerm
+    orelse: AnyTerm
+
+
+class Forall(Term):
+    op: Literal["forall"] = "forall"
+    vars: tuple[Var, ...]
+    body: AnyTerm
+
+
+class Exists(Term):
+    op: Literal["exists"] = "exists"
+    vars: tuple[Var, ...]
+    body: AnyTerm
+
+
+class Card(Term):
+    """How many assignments of ``vars`` make ``body`` true."""
+
+    op: Literal["card"] = "card"
+    vars: tuple[Var, ...]
+    body: AnyTerm
+
+
+AnyTerm = Annotated[
+    Union[
+        Var, Bool, Int, Member, Size, Apply, Primed, SwitchIs, Not, And, Or, Implies, Eq, Lt, Le,
+        Add, Sub, Ite, Forall, Exists, Card,
+    ],
+    Field(discriminator="op"),
+]  # fmt: skip
+
+Binder = (Forall, Exists, Card)
+
+for _model in (Apply, Primed, Not, And, Or, Implies, Eq, Lt, Le, Add, Sub, Ite, Forall, Exists, Card):
+    _model.model_rebuild()
+
+TRUE = Bool(value=True)
+FALSE = Bool(value=False)
+
+
+def term(value: Term | int | bool) -> Term:
+    """A Python bool or int as a term; terms pass through."""
+    if isinstance(value, Term):
+        return value
+    if isinstance(value, bool):
+        return Bool(value=value)
+    return Int(value=value)
+
+
+def conjunction(*parts: Term) -> Term:
+    """``And`` without nesting and without ``true``; keeps the order, which matters for definedness."""
+    flat: list[Term] = []
+    for p in parts:
+        if isinstance(p, And):
+            flat.extend(p.args)
+        elif p == FALSE:
+            # Stops here: what follows is not reached.
+            return FALSE if not flat else And(args=(*flat, p))
+        elif p != TRUE:
+            flat.append(p)
+    return TRUE if not flat else flat[0] if len(flat) == 1 else And(args=tuple(flat))
+
+
+def disjunction(*parts: Term) -> Term:
+    """``Or`` without nesting and without ``false``; keeps the order."""
+    flat: list[Term] = []
+    for p in parts:
+        if isinstance(p, Or):
+            flat.extend(p.args)
+        elif p == TRUE:
+            return TRUE if not flat else Or(args=(*flat, p))
+        elif p != FALSE:
+            flat.append(p)
+    return FALSE if not flat else flat[0] if len(flat) == 1 else Or(args=tuple(flat))
+
+
+def negation(body: Term) -> Term:
+    if isinstance(body, Bool):
+        return Bool(value=not body.value)
+    return body.body if isinstance(body, Not) else Not(body=body)
+
+
+def ite(cond: Term | bool, then: Term | int | bool, orelse: Term | int | bool) -> Term:
+    """``Ite``, folded if the condition is a literal or both branches are equal."""
+    c, t, e = term(cond), term(then), term(orelse)
+    if isinstance(c, Bool):
+        return t if c.value else e
+    return t if t == e else Ite(cond=c, then=t, orelse=e)
+
+
+def forall(*args: Var | Term) -> Term:
+    """``forall(x, y, body)``."""
+    *variables, body = args
+    return Forall(vars=tuple(v for v in variables if isinstance(v, Var)), body=body)
+
+
+def exists(*args: Var | Term) -> Term:
+    """``exists(x, y, body)``."""
+    *variables, body = args
+    return Exists(vars=tuple(v for v in variables if isinstance(v, Var)), body=body)
+
+
+def card(*args: Var | Term) -> Term:
+    """``card(x, body)``: how many x satisfy body."""
+    *variables, body = args
+    return Card(vars=tuple(v for v in variables if isinstance(v, Var)), body=body)
+
+
+def children(t: Term) -> tuple[Term, ...]:
+    """The direct subterms, left to right."""
+    match t:
+        case Apply() | And() | Or():
+            return t.args
+        case Primed() | Not() | Forall() | Exists() | Card():
+            return (t.body,)
+        case Implies() | Eq() | Lt() | Le() | Add() | Sub():
+            return (t.left, t.right)
+        case Ite():
+            return (t.cond, t.then, t.orelse)
+        case _:
+            return ()
+
+
+def with_children(t: Term, new: tuple[Term, ...]) -> Term:
+    """``t`` with its direct subterms replaced and the result simplified at this node."""
+    match t:
+        case Apply():
+            return Apply(symbol=t.symbol, args=new)
+        case And():
+            return conjunction(*new)
+        case Or():
+            return disjunction(*new)
+        case Not():
+            return negation(new[0])
+        case Implies():
+            if new[0] == TRUE:
+                return new[1]
+            return TRUE if new[0] == FALSE else Implies(left=new[0], right=new[1])
+        case Ite():
+            return ite(*new)
+        case Forall() | Exists():
+            # Sorts are never empty, so a quantifier over a literal is that literal.
+            return new[0] if isinstance(new[0], Bool) else t.model_copy(update={"body": new[0]})
+        case Primed() | Card():
+            return t.model_copy(update={"body": new[0]})
+        case Eq() | Lt() | Le() | Add() | Sub():
+            return t.model_copy(update={"left": new[0], "right": new[1]})
+        case _:
+            return t
+
+
+def subterms(t: Term) -> Iterator[Term]:
+    """``t`` and all terms inside it, outermost first."""
+    yield t
+    for c in children(t):
+        yield from subterms(c)
+
+
+def transform(t: Term, leaf: Callable[[Term], Term | None]) -> Term:
+    """Rebuild ``t`` bottom-up; where ``leaf`` gives a term for a node, that replaces the node whole."""
+    replaced = leaf(t)
+    if replaced is not None:
+        return replaced
+    old = children(t)
+    if not old:
+        return t
+    new = tuple(transform(c, leaf) for c in old)
+    return t if all(a is b for a, b in zip(old, new, strict=True)) else with_children(t, new)
+
+
+def symbols(t: Term) -> set[str]:
+    """Names of the state variables and channels that ``t`` reads."""
+    return {s.symbol for s in subterms(t) if isinstance(s, Apply)}
+
+
+def free_vars(t: Term) -> set[Var]:
+    """Variables of ``t`` that no quantifier inside it binds."""
+    if isinstance(t, Var):
+        return {t}
+    inner: set[Var] = set()
+    for c in children(t):
+        inner |= free_vars(c)
+    return inner - set(t.vars) if isinstance(t, Binder) else inner
+
+
+def substitute(t: Term, binding: dict[Var, Term]) -> Term:
+    """Replace free variables.
+
+    Raises:
+        ValueError: a quantifier in ``t`` would capture a variable of a replacement.
+    """
+    if isinstance(t, Var):
+        return binding.get(t, t)
+    if isinstance(t, Binder):
+        inner = {v: r for v, r in binding.items() if v not in t.vars}
+        for replacement in inner.values():
+            caught = free_vars(replacement) & set(t.vars)
+            if caught:
+                names = ", ".join(sorted(v.name for v in caught))
+                raise ValueError(f"quantified variable {names} would capture a parameter: rename it in {t}")
+        return with_children(t, (substitute(t.body, inner),)) if inner else t
+    old = children(t)
+    return with_children(t, tuple(substitute(c, binding) for c in old)) if old else t
