@@ -10,6 +10,7 @@ from interlock.spec.kv.lifecycles import last_report
 from interlock.spec.kv.predicates import (
     between_steps,
     dedup_says_skip,
+    ended,
     held_by_another,
     is_filled_by_open_load,
     is_read_by_open_load,
@@ -97,6 +98,7 @@ def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
 
 
 BETWEEN_STEPS = need("between-steps", between_steps())
+OUTSIDE_SCHEDULE = need("outside-schedule", phase().ne(phases["scheduling"]))
 SCHEDULING = assign(phase(), phases["scheduling"])
 FENCE_SETTLED = need(
     "flush-ordered-before-scan",
@@ -360,6 +362,7 @@ build_connector_meta = Action(
         assign(phase(), phases["executing"]),
         assign_all(b, to=fresh(b), value=False),
         assign_all(r, b, h, to=kept(r, b, h), value=False),
+        *(assign_all(j, to=record(j), value=False, when=ended(j)) for record in (job_loads, failure_seen, reads_current)),
     ),
     fairness=Fairness.WEAK,
     fairness_why="the engine keeps stepping while a job is open (drain; empty steps included)",
@@ -473,8 +476,10 @@ acknowledge = Action(
         fire_all("chunk", c, when=job_chunk(j).eq(c)),
         fire_all("block", b, when=job_block(j).eq(b)),
     ),
+    guard=(OUTSIDE_SCHEDULE,),
     updates=_settle(failure_seen(j)),
-    fairness=Fairness.WEAK, fairness_why="update_from_output delivers every report",
+    fairness=Fairness.STRONG,
+    fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
     source="contract J11, L4, 2.3",
     doc="The scheduler counts one worker's report; with the last one the job ends and its chunk is ready.",
 )  # fmt: skip
@@ -487,8 +492,10 @@ acknowledge_failure = Action(
         fire_all("chunk", c, when=job_chunk(j).eq(c)),
         fire_all("block", b, when=job_block(j).eq(b)),
     ),
+    guard=(OUTSIDE_SCHEDULE,),
     updates=(*_settle(True), assign(failure_seen(j), True)),
-    fairness=Fairness.WEAK, fairness_why="update_from_output delivers every report",
+    fairness=Fairness.STRONG,
+    fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
     source="Interlock's fault action; contract 3.2 complete_store(success=False)",
     doc="The scheduler counts one worker's failure; the job fails with the last report.",
 )  # fmt: skip
@@ -506,7 +513,7 @@ update_from_output = Action(
 loaded = Action(
     name="loaded", event="loaded", params=(r,), site=SCHEDULER,
     fires=(fire("request", r),),
-    guard=(need("loads-have-ended", forall(b, holds(r, b) >> ~is_filled_by_open_load(b))),),
+    guard=(OUTSIDE_SCHEDULE, need("loads-have-ended", forall(b, holds(r, b) >> ~is_filled_by_open_load(b))),),
     source="contract Q12, L3, R-42",
     doc="finished_recving: all loads of r have ended on all workers.",
 )  # fmt: skip

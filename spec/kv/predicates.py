@@ -43,6 +43,11 @@ def live(j: Term) -> Term:
     )
 
 
+def ended(j: Term) -> Term:
+    """Job j has completed or failed, and the next metadata forgets it."""
+    return job_state(j).one_of(job_states["completed"], job_states["failed"])
+
+
 def open_store(j: Term) -> Term:
     """Store j is open: from the metadata that carries it until its last acknowledgement or its flush order."""
     return ~job_loads(j) & job_state(j).one_of(job_states["planned"], job_states["store_in_flight"])

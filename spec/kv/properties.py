@@ -60,8 +60,8 @@ from interlock.spec.language.properties import (
 from interlock.spec.language.terms import Primed, Term, card, exists, forall, ite
 
 _j = job.var("jy")
-STORE, FINISH, LOAD = "store", "finish_store", "load"
-EVERY = (STORE, FINISH, LOAD)
+DEDUP, STORE, FINISH, LOAD = "dedup", "store", "finish_store", "load"
+EVERY = (DEDUP, STORE, FINISH, LOAD)
 
 _same_source = (
     open_store(j) & open_store(j2) & job_block(j).eq(job_block(j2)) & reads_current(j).eq(reads_current(j2))
@@ -84,6 +84,7 @@ NO_BLOCK_STORED_TWICE = Invariant(
         "reports-are-counted",
         "messages-are-not-duplicated",
         "a-step-message-per-worker",
+        "metadata-arrives-with-its-step",
     ),
     grounds=(
         Ground(action="plan_store", conjunct="not-in-flight"),
@@ -236,7 +237,7 @@ ONE_OPEN = Invariant(
 ENDED_LEFT_NOTHING = Invariant(
     id="ended-jobs-left-nothing",
     source="contract I-46, I-58",
-    doc="A job that is not live has no message under way and no copy at any worker.",
+    doc="A job that is not live has no report under way, no copy at any worker, and no worker is still to get it.",
     slices=EVERY,
     formula=forall(
         j,
@@ -244,7 +245,7 @@ ENDED_LEFT_NOTHING = Invariant(
         >> (
             done(j).eq(0)
             & undone(j).eq(0)
-            & forall(w, store_meta(w, j).eq(0) & load_meta(w, j).eq(0) & flush_meta(w, j).eq(0) & copy_state(w, j).eq(copy_states["idle"]))
+            & forall(w, store_meta(w, j).eq(0) & load_meta(w, j).eq(0) & copy_state(w, j).eq(copy_states["idle"]))
         ),
     ),
     lemma=True,
@@ -289,6 +290,24 @@ STEP_MESSAGES = Invariant(
     ),
     lemma=True,
 )
+METADATA_ARRIVES = Invariant(
+    id="metadata-arrives-with-its-step",
+    source="contract R-23; channel discipline with_step",
+    doc=(
+        "Metadata under way belongs to the step being built or to one that its worker has still to run; a flush "
+        "order may outlive its job, but not the step."
+    ),
+    slices=EVERY,
+    formula=forall(
+        w, j,
+        ((store_meta(w, j) > 0) | (load_meta(w, j) > 0) | (flush_meta(w, j) > 0))
+        >> (
+            (phase().eq(phases["scheduling"]) & live(j))
+            | (phase().eq(phases["executing"]) & (step(w) > 0))
+        ),
+    ),
+    lemma=True,
+)  # fmt: skip
 FENCE_IS_TRUE = Invariant(
     id="fence-marks-reallocated-sources",
     source="contract I-27, I-28",
@@ -395,7 +414,7 @@ PROPERTIES = (
     NO_BLOCK_STORED_TWICE, SERVED, NOT_LOST, READY_IS_TRUE, HASHED_IS_TRUE, SOURCE_STABLE,
     PENDING_HAS_A_STORE, LOADED_CHUNK_STAYS, HELD_IS_USED,
     SET_NAMES_OPEN, OPEN_IN_SET, ONE_OPEN, ENDED_LEFT_NOTHING, REPORTS_COUNTED, NOT_DUPLICATED, STEP_MESSAGES,
-    FENCE_IS_TRUE,
+    METADATA_ARRIVES, FENCE_IS_TRUE,
     COUNT_IS_RELEASED_ONCE, FORWARD_READS, JOBS_COMPLETE, STORE_CARRIES_NO_OPEN, FINISH_STORE_CARRIES_NO_OPEN,
     *WITNESSES,
 )  # fmt: skip

@@ -34,13 +34,23 @@ PRESETS = (
 
 _LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load")
 
+_FAILURES = ("copy_fails", "report_failure", "acknowledge_failure")
+_CONTENT = ("gpu_value", "cpu_value", "due")
+
 SLICES = (
+    Slice(
+        name="dedup",
+        remove=(*_LOADS, *_FAILURES, "plan_finish_store", "evict"),
+        drop=(*_CONTENT, "kept"),
+        scope={"request": 2, "block": 1, "chunk": 2, "job": 2, "worker": 2, "hash": 1},
+        doc="Two requests that share a prefix, two stores of it, acknowledged by two workers; no content.",
+    ),
     Slice(
         name="store",
         remove=(*_LOADS, "plan_finish_store"),
-        drop=("gpu_value", "cpu_value", "due", "kept"),
-        scope={"request": 2, "block": 2, "chunk": 2, "job": 2, "worker": 2, "hash": 1},
-        doc="Stores of running requests: dedup, acknowledgement by two workers, failures, eviction; no content.",
+        drop=(*_CONTENT, "kept"),
+        scope={"request": 1, "block": 2, "chunk": 1, "job": 1, "worker": 1, "hash": 1},
+        doc="Two blocks of one prefix, failing stores, a full tier, eviction; no content.",
     ),
     Slice(
         name="finish_store",
@@ -50,7 +60,7 @@ SLICES = (
     ),
     Slice(
         name="load",
-        remove=("plan_finish_store", "copy_fails", "report_failure", "acknowledge_failure"),
+        remove=(*_FAILURES, "plan_finish_store"),
         drop=("kept",),
         scope={"request": 1, "block": 2, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
         doc="Loads beside stores: pins, promotion, content on two workers.",
@@ -63,14 +73,14 @@ def _row(verdict: str, slice_: str, property_: str, why: str, **switches: str) -
 
 
 EXPECTATIONS = (
-    _row("holds", "store", "no-block-stored-twice-in-flight", "PR 41289", store_dedup="in_flight"),
+    _row("holds", "dedup", "no-block-stored-twice-in-flight", "PR 41289", store_dedup="in_flight"),
     _row(
-        "fails", "store", "no-block-stored-twice-in-flight",
+        "fails", "dedup", "no-block-stored-twice-in-flight",
         "the set is forgotten with the step, a second request shares the prefix in a later one",
         store_dedup="per_step",
     ),
     _row(
-        "holds", "store", "no-block-stored-twice-in-flight",
+        "holds", "dedup", "no-block-stored-twice-in-flight",
         "by hash is stricter than by id for this property", store_dedup="in_flight_by_hash",
     ),
     _row("holds", "store", "computed-and-kept-is-served", "PR 41289", store_dedup="in_flight"),
@@ -85,7 +95,7 @@ EXPECTATIONS = (
     _row("holds", "finish_store", "store-source-stable", "fences and flushes", source_hold="fence"),
     _row("holds", "finish_store", "store-source-stable", "references", source_hold="pin"),
     _row(
-        "holds", "store", "no-block-stored-twice-in-flight",
+        "holds", "dedup", "no-block-stored-twice-in-flight",
         "SimpleCPUOffloadConnector from 0.22.0", source_hold="pin",
     ),
 )  # fmt: skip

@@ -1,0 +1,227 @@
+"""Leads-to under fairness, on the explored graph: a violation is a fair lasso.
+
+A cycle is fair if every weakly fair action instance is taken on it or disabled somewhere on it, and
+every strongly fair one is taken or disabled everywhere. For weak fairness it is enough to look at a
+maximal strongly connected component: an instance that is enabled everywhere and taken nowhere in it
+is so in every part of it. For strong fairness, states in which the neglected instance is enabled
+are taken out and what is left is decomposed again (Emerson and Lei's way with Streett conditions).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from typing import TYPE_CHECKING
+
+from interlock.proofs.explorer.program import Program
+from interlock.proofs.explorer.result import Counterexample, PathStep
+from interlock.spec.language.actions import Fairness
+from interlock.spec.language.properties import LeadsTo
+from interlock.spec.language.terms import Var
+
+if TYPE_CHECKING:
+    from interlock.proofs.explorer.search import Graph
+
+
+def check_leads_to(program: Program, graph: Graph, p: LeadsTo) -> Counterexample | None:
+    """A fair lasso that visits the premise and then never the conclusion; ``None`` if there is none."""
+    for env in _representatives(program, p.vars):
+        premise, conclusion = program.predicate(p.premise, env), program.predicate(p.conclusion, env)
+        lasso = _find_lasso(program, graph, premise, conclusion, p)
+        if lasso is not None:
+            return lasso
+    return None
+
+
+def _representatives(program: Program, variables: tuple[Var, ...]) -> Iterator[dict[Var, int]]:
+    """Assignments up to renaming: elements of a sort are interchangeable, so only new names count up by one."""
+    for values in product(*(range(program.system.size(v.sort)) for v in variables)):
+        top: dict[str, int] = {}
+        canonical = True
+        for v, value in zip(variables, values, strict=True):
+            if program.system.members(v.sort) is None and v.sort != "bool":
+                canonical &= value <= top.get(v.sort, 0)
+                top[v.sort] = max(top.get(v.sort, 0), value + 1)
+        if canonical:
+            yield dict(zip(variables, values, strict=True))
+
+
+def _find_lasso(
+    program: Program,
+    graph: Graph,
+    premise: Callable[[tuple[int, ...]], bool],
+    conclusion: Callable[[tuple[int, ...]], bool],
+    p: LeadsTo,
+) -> Counterexample | None:
+    assert graph.edges is not None
+    open_state = bytearray(0 if conclusion(s) else 1 for s in graph.states)
+    starts = [i for i, s in enumerate(graph.states) if open_state[i] and premise(s)]
+    region: dict[int, tuple[int, int]] = {i: (-1, -1) for i in starts}
+    queue = deque(starts)
+    while queue:
+        state = queue.popleft()
+        for via, target in _pairs(graph.edges[state]):
+            if open_state[target] and target not in region:
+                region[target] = (state, via)
+                queue.append(target)
+    fairness = _Fairness(program)
+    pending: list[Iterable[int]] = [region]
+    while pending:
+        for component in _components(graph, set(pending.pop())):
+            inside = set(component)
+            if len(component) == 1 and not any(t in inside for _, t in _pairs(graph.edges[component[0]])):
+                if graph.edges[component[0]]:
+                    continue  # a single state that must be left is no cycle
+                return _lasso(graph, region, component[0], (), p, "the system stops here")
+            judged = fairness.judge(graph, component, inside)
+            if isinstance(judged, set):
+                if judged:
+                    pending.append(judged)
+                continue
+            cycle = _cycle(graph, component, inside, judged)
+            return _lasso(graph, region, component[0], cycle, p, "the cycle can be repeated for ever")
+    return None
+
+
+def _pairs(edges: array[int]) -> Iterator[tuple[int, int]]:
+    it = iter(edges)
+    return zip(it, it, strict=True)
+
+
+Reason = tuple[str, int, int]
+"""("state", s, instance): instance is disabled in s; or ("edge", s, instance): it is taken from s."""
+
+
+class _Fairness:
+    """The fair instances of a program, and whether a component can be run for ever under them."""
+
+    def __init__(self, program: Program) -> None:
+        self._weak, self._strong = (
+            [i for i, instance in enumerate(program.instances) if instance.step.action.fairness is kind]
+            for kind in (Fairness.WEAK, Fairness.STRONG)
+        )
+
+    def judge(self, graph: Graph, component: list[int], inside: set[int]) -> list[Reason] | set[int]:
+        """Reasons why the component is fair; else the states of it that may still be (perhaps none)."""
+        assert graph.edges is not None
+        taken: dict[int, int] = {}
+        enabled_in: dict[int, set[int]] = {}
+        for state in component:
+            for via, target in _pairs(graph.edges[state]):
+                enabled_in.setdefault(via, set()).add(state)
+                if target in inside:
+                    taken.setdefault(via, state)
+        reasons: list[Reason] = [("edge", taken[i], i) for i in (*self._weak, *self._strong) if i in taken]
+        for i in self._weak:
+            if i not in taken:
+                disabled = next((s for s in component if s not in enabled_in.get(i, ())), None)
+                if disabled is None:
+                    return set()
+                reasons.append(("state", disabled, i))
+        neglected = [enabled_in[i] for i in self._strong if i not in taken and i in enabled_in]
+        return inside.difference(*neglected) if neglected else reasons
+
+
+def _cycle(graph: Graph, component: list[int], inside: set[int], reasons: list[Reason]) -> tuple[PathStep, ...]:
+    """A closed walk from the component's first state that visits every reason."""
+    assert graph.edges is not None
+    here, walk = component[0], []
+    for kind, state, instance in reasons:
+        walk += _walk(graph, here, state, inside)
+        here = state
+        if kind == "edge":
+            target = next(t for via, t in _pairs(graph.edges[state]) if via == instance and t in inside)
+            walk.append((instance, target))
+            here = target
+    walk += _walk(graph, here, component[0], inside)
+    if not walk:
+        via, target = next((v, t) for v, t in _pairs(graph.edges[here]) if t in inside)
+        walk = [(via, target), *_walk(graph, target, here, inside)]
+    return tuple(PathStep(via, graph.states[target]) for via, target in walk)
+
+
+def _walk(graph: Graph, start: int, goal: int, inside: set[int]) -> list[tuple[int, int]]:
+    """A shortest path inside the component as (instance, target) pairs."""
+    assert graph.edges is not None
+    if start == goal:
+        return []
+    came: dict[int, tuple[int, int]] = {start: (-1, -1)}
+    queue = deque([start])
+    while goal not in came:
+        state = queue.popleft()
+        for via, target in _pairs(graph.edges[state]):
+            if target in inside and target not in came:
+                came[target] = (state, via)
+                queue.append(target)
+    steps: list[tuple[int, int]] = []
+    while goal != start:
+        state, via = came[goal]
+        steps.append((via, goal))
+        goal = state
+    return steps[::-1]
+
+
+def _lasso(
+    graph: Graph,
+    region: dict[int, tuple[int, int]],
+    entry: int,
+    cycle: tuple[PathStep, ...],
+    p: LeadsTo,
+    message: str,
+) -> Counterexample:
+    tail: list[PathStep] = []
+    state = entry
+    while region[state][0] != -1:
+        previous, via = region[state]
+        tail.append(PathStep(via, graph.states[state]))
+        state = previous
+    initial, head = graph.path(state)
+    stem = (*head, *reversed(tail))
+    return Counterexample(p.id, initial, (*stem, *cycle), message, loop_from=len(stem))
+
+
+def _components(graph: Graph, region: set[int]) -> Iterator[list[int]]:
+    """Strongly connected components of the region (Tarjan, without recursion)."""
+    assert graph.edges is not None
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
+    stack: list[int] = []
+    for root in region:
+        if root in index:
+            continue
+        work: list[tuple[int, Iterator[tuple[int, int]]]] = [(root, _pairs(graph.edges[root]))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            state, edges = work[-1]
+            advanced = False
+            for _, target in edges:
+                if target not in region:
+                    continue
+                if target not in index:
+                    index[target] = low[target] = len(index)
+                    stack.append(target)
+                    on_stack.add(target)
+                    work.append((target, _pairs(graph.edges[target])))
+                    advanced = True
+                    break
+                if target in on_stack:
+                    low[state] = min(low[state], index[target])
+            if advanced:
+                continue
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[state])
+            if low[state] == index[state]:
+                component: list[int] = []
+                while True:
+                    member = stack.pop()
+                    on_stack.discard(member)
+                    component.append(member)
+                    if member == state:
+                        break
+                yield component

@@ -1,0 +1,67 @@
+"""What an exploration found: verdict per property, counts, and shortest counterexamples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from interlock.proofs.explorer.layout import State
+from interlock.proofs.explorer.program import Program
+
+PropertyVerdict = Literal["holds", "violated", "inconclusive", "vacuous"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One step of a path: the number of the action instance and the state after it."""
+
+    instance: int
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A shortest path from the initial state.
+
+    Args:
+        steps: the path; the last step ends in the violating state, or is the violating step.
+        loop_from: for a lasso, the index in ``steps`` after which the cycle starts; else ``None``.
+        broken: the last step has no next state of its own (a range or definedness violation).
+    """
+
+    property_id: str
+    initial: State
+    steps: tuple[PathStep, ...]
+    message: str
+    loop_from: int | None = None
+    broken: bool = False
+
+    @property
+    def length(self) -> int:
+        """Number of steps."""
+        return len(self.steps)
+
+
+@dataclass(slots=True)
+class Exploration:
+    """The result for one slice, scope and set of switch values.
+
+    Args:
+        exhaustive: every reachable state was visited; false after a limit or a scope bound.
+        transitions: enabled action instances over all visited states, self-loops included.
+        depth: length of the longest shortest path.
+        never_enabled: actions that were enabled in no visited state.
+        witnesses: for each witness or premise that was reached, the depth.
+    """
+
+    program: Program
+    states: int
+    transitions: int
+    depth: int
+    seconds: float
+    exhaustive: bool
+    reason: str
+    verdicts: dict[str, PropertyVerdict]
+    counterexamples: list[Counterexample]
+    never_enabled: list[str]
+    witnesses: dict[str, int] = field(default_factory=dict)
