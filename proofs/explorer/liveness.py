@@ -1,7 +1,8 @@
 """Leads-to under fairness, on the explored graph: a violation is a fair lasso.
 
 A cycle is fair if every weakly fair action instance is taken on it or disabled somewhere on it, and
-every strongly fair one is taken or disabled everywhere. For weak fairness it is enough to look at a
+every strongly fair one is taken or disabled everywhere. Standing still is a cycle too: an action
+that is not fair need never happen. For weak fairness it is enough to look at a
 maximal strongly connected component: an instance that is enabled everywhere and taken nowhere in it
 is so in every part of it. For strong fairness, states in which the neglected instance is enabled
 are taken out and what is left is decomposed again (Emerson and Lei's way with Streett conditions).
@@ -58,7 +59,7 @@ def _find_lasso(
     assert graph.edges is not None
     open_state = bytearray(0 if conclusion(s) else 1 for s in graph.states)
     starts = [i for i, s in enumerate(graph.states) if open_state[i] and premise(s)]
-    region: dict[int, tuple[int, int]] = {i: (-1, -1) for i in starts}
+    region: dict[int, tuple[int, int]] = dict.fromkeys(starts, (-1, -1))
     queue = deque(starts)
     while queue:
         state = queue.popleft()
@@ -71,17 +72,14 @@ def _find_lasso(
     while pending:
         for component in _components(graph, set(pending.pop())):
             inside = set(component)
-            if len(component) == 1 and not any(t in inside for _, t in _pairs(graph.edges[component[0]])):
-                if graph.edges[component[0]]:
-                    continue  # a single state that must be left is no cycle
-                return _lasso(graph, region, component[0], (), p, "the system stops here")
             judged = fairness.judge(graph, component, inside)
             if isinstance(judged, set):
                 if judged:
                     pending.append(judged)
                 continue
             cycle = _cycle(graph, component, inside, judged)
-            return _lasso(graph, region, component[0], cycle, p, "the cycle can be repeated for ever")
+            message = "the cycle can be repeated for ever" if cycle else "nothing has to happen any more"
+            return _lasso(graph, region, component[0], cycle, p, message)
     return None
 
 
@@ -136,9 +134,6 @@ def _cycle(graph: Graph, component: list[int], inside: set[int], reasons: list[R
             walk.append((instance, target))
             here = target
     walk += _walk(graph, here, component[0], inside)
-    if not walk:
-        via, target = next((v, t) for v, t in _pairs(graph.edges[here]) if t in inside)
-        walk = [(via, target), *_walk(graph, target, here, inside)]
     return tuple(PathStep(via, graph.states[target]) for via, target in walk)
 
 

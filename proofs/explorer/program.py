@@ -65,9 +65,7 @@ class Program:
         self.layout = Layout(system)
         self._generator = Generator(self.layout)
         self.instances: list[Instance] = [
-            Instance(s, args)
-            for s in system.steps
-            for args in product(*(range(system.size(p.sort)) for p in s.params))
+            Instance(s, args) for s in system.steps for args in product(*(range(system.size(p.sort)) for p in s.params))
         ]
         self.successors: Callable[[State], list[Outcome]] = self._compile_successors()
 
@@ -88,12 +86,12 @@ class Program:
     def predicate(self, formula: T.Term, env: Env | None = None) -> Callable[[State], bool]:
         """A formula over one state, compiled; raises :class:`Fault` where it is undefined."""
         source = f"lambda s: bool({self._generator.expr(formula, env or {})})"
-        return eval(source, {"defined": defined})  # type: ignore[no-any-return]  # noqa: S307
+        return eval(source, {"defined": defined})  # type: ignore[no-any-return]
 
     def step_predicate(self, formula: T.Term, env: Env) -> Callable[[State, State], bool]:
         """A formula over a step (``s`` before, ``n`` after), compiled."""
         source = f"lambda s, n: bool({self._generator.expr(formula, env)})"
-        return eval(source, {"defined": defined})  # type: ignore[no-any-return]  # noqa: S307
+        return eval(source, {"defined": defined})  # type: ignore[no-any-return]
 
     def guard_source(self, instance: Instance) -> str:
         """The guard as one Python expression."""
@@ -106,7 +104,7 @@ class Program:
             lines += self._instance_source(number, instance)
         lines.append(" return out")
         scope: dict[str, object] = {"defined": defined, "Fault": Fault, "ScopeExceeded": ScopeExceeded}
-        exec(compile("\n".join(lines), f"<successors of {self.system.slice.name}>", "exec"), scope)  # noqa: S102
+        exec(compile("\n".join(lines), f"<successors of {self.system.slice.name}>", "exec"), scope)
         return scope["successors"]  # type: ignore[return-value]
 
     def _instance_source(self, number: int, instance: Instance) -> list[str]:

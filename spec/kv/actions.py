@@ -33,6 +33,7 @@ from interlock.spec.kv.vocabulary import (
     cpu_value,
     done,
     due,
+    due_value,
     failure_seen,
     flush_meta,
     fresh,
@@ -143,6 +144,7 @@ allocate = Action(
             when=live(j) & ~job_loads(j) & job_block(j).eq(b),
         ),
         assign(due(b), True),
+        assign_all(h, to=due_value(b, h), value=False),
         assign(scan_result(b), scan_results["unscanned"]),
         SCHEDULING,
     ),
@@ -162,7 +164,13 @@ publish = Action(
         need("not-hashed", ~hashed(b)),
         need("computed-here", ~exists(h2, load_value(b, h2))),
     ),
-    updates=(assign(hashed(b), True), assign(block_hash(b), h), assign(due(b), True), SCHEDULING),
+    updates=(
+        assign(hashed(b), True),
+        assign(block_hash(b), h),
+        assign(due(b), True),
+        assign_all(h2, to=due_value(b, h2), value=h2.eq(h)),
+        SCHEDULING,
+    ),
     source="contract G3: the hash is published before the step that computes the block has run",
     doc="A block of r becomes full in this step and addressable at once.",
 )  # fmt: skip
@@ -362,7 +370,10 @@ build_connector_meta = Action(
         assign(phase(), phases["executing"]),
         assign_all(b, to=fresh(b), value=False),
         assign_all(r, b, h, to=kept(r, b, h), value=False),
-        *(assign_all(j, to=record(j), value=False, when=ended(j)) for record in (job_loads, failure_seen, reads_current)),
+        *(
+            assign_all(j, to=record(j), value=False, when=ended(j))
+            for record in (job_loads, failure_seen, reads_current)
+        ),
     ),
     fairness=Fairness.WEAK,
     fairness_why="the engine keeps stepping while a job is open (drain; empty steps included)",
@@ -374,9 +385,7 @@ build_connector_meta = Action(
 def _flushed_now(j: Term) -> Term:
     """Worker w copies store j before the forward of the step that it begins."""
     return (
-        live(j)
-        & (flush_meta(w, j) > 0)
-        & (copy_state(w, j).eq(copy_states["store_queued"]) | (store_meta(w, j) > 0))
+        live(j) & (flush_meta(w, j) > 0) & (copy_state(w, j).eq(copy_states["store_queued"]) | (store_meta(w, j) > 0))
     )
 
 
@@ -399,7 +408,7 @@ run_step = Action(
         ),
         assign_all(
             b, h, to=gpu_value(w, b, h),
-            value=hashed(b) & block_hash(b).eq(h),
+            value=due_value(b, h),
             when=due(b),
         ),
     ),
@@ -504,7 +513,11 @@ update_from_output = Action(
     name="update_from_output", event="update_from_output", site=SCHEDULER,
     receives=(receive_each(output, w),),
     guard=(need("executing", phase().eq(phases["executing"])),),
-    updates=(assign(phase(), phases["updated"]), assign_all(b, to=due(b), value=False)),
+    updates=(
+        assign(phase(), phases["updated"]),
+        assign_all(b, to=due(b), value=False),
+        assign_all(b, h, to=due_value(b, h), value=False),
+    ),
     fairness=Fairness.WEAK, fairness_why="the engine processes the output of a step that has run",
     source="contract 6.1 update_from_output",
     doc="The outputs of all workers are there: the step is over.",

@@ -85,19 +85,17 @@ def held_by_another(b: Term, r: Term) -> Term:
 
 def dedup_says_skip(b: Term) -> Term:
     """What ``store_dedup`` knows of a store of block b under way: bookkeeping only, as a scheduler has it."""
-    planned_now = exists(
-        _j, job_state(_j).eq(job_states["planned"]) & ~job_loads(_j) & job_block(_j).eq(b)
-    )
+    planned_now = exists(_j, job_state(_j).eq(job_states["planned"]) & ~job_loads(_j) & job_block(_j).eq(b))
     same_hash = exists(b2, in_flight(b2) & hashed(b2) & block_hash(b2).eq(block_hash(b)))
-    return ite(
-        store_dedup.is_("per_step"), planned_now, ite(store_dedup.is_("in_flight"), in_flight(b), same_hash)
-    )
+    return ite(store_dedup.is_("per_step"), planned_now, ite(store_dedup.is_("in_flight"), in_flight(b), same_hash))
 
 
 def no_room() -> Term:
     """No chunk is absent, and none can be evicted."""
     return forall(
-        _c, chunk_state(_c).eq(chunk_states["pending"]) | (chunk_state(_c).eq(chunk_states["ready"]) & is_read_by_open_load(_c))
+        _c,
+        chunk_state(_c).eq(chunk_states["pending"])
+        | (chunk_state(_c).eq(chunk_states["ready"]) & is_read_by_open_load(_c)),
     )
 
 
@@ -108,14 +106,9 @@ def between_steps() -> Term:
 
 def with_worker(w: Term, j: Term) -> Term:
     """Worker w still owes a report on job j: the job is on its way to it, or in its hands."""
-    return (
-        (store_meta(w, j) > 0)
-        | (load_meta(w, j) > 0)
-        | copy_state(w, j).ne(copy_states["idle"])
-    )
+    return (store_meta(w, j) > 0) | (load_meta(w, j) > 0) | copy_state(w, j).ne(copy_states["idle"])
 
 
 def pins() -> Term:
     """Sources of stores are held by a reference."""
     return source_hold.is_("pin")
-

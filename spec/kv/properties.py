@@ -63,9 +63,7 @@ _j = job.var("jy")
 DEDUP, STORE, FINISH, LOAD = "dedup", "store", "finish_store", "load"
 EVERY = (DEDUP, STORE, FINISH, LOAD)
 
-_same_source = (
-    open_store(j) & open_store(j2) & job_block(j).eq(job_block(j2)) & reads_current(j).eq(reads_current(j2))
-)
+_same_source = open_store(j) & open_store(j2) & job_block(j).eq(job_block(j2)) & reads_current(j).eq(reads_current(j2))
 
 NO_BLOCK_STORED_TWICE = Invariant(
     id="no-block-stored-twice-in-flight",
@@ -103,10 +101,7 @@ SERVED = Invariant(
     formula=forall(
         b,
         (hashed(b) & scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"]))
-        >> (
-            exists(j, live(j) & ~job_loads(j) & job_block(j).eq(b) & reads_current(j))
-            | serves(b)
-        ),
+        >> (exists(j, live(j) & ~job_loads(j) & job_block(j).eq(b) & reads_current(j)) | serves(b)),
     ),
     premise=exists(b, hashed(b) & scan_result(b).eq(scan_results["passed"])),
 )
@@ -136,9 +131,7 @@ READY_IS_TRUE = Invariant(
     source="contract I-31, I-43",
     doc="What lookup can find in the CPU tier is, on every worker, the KV of the prefix that it is found under.",
     slices=(FINISH, LOAD),
-    formula=forall(
-        c, w, chunk_state(c).eq(chunk_states["ready"]) >> cpu_value(w, c, chunk_hash(c))
-    ),
+    formula=forall(c, w, chunk_state(c).eq(chunk_states["ready"]) >> cpu_value(w, c, chunk_hash(c))),
     premise=exists(c, chunk_state(c).eq(chunk_states["ready"])),
 )
 
@@ -177,8 +170,7 @@ PENDING_HAS_A_STORE = Invariant(
     slices=EVERY,
     formula=forall(
         c,
-        chunk_state(c).eq(chunk_states["pending"])
-        >> card(_j, live(_j) & ~job_loads(_j) & job_chunk(_j).eq(c)).eq(1),
+        chunk_state(c).eq(chunk_states["pending"]) >> card(_j, live(_j) & ~job_loads(_j) & job_chunk(_j).eq(c)).eq(1),
     ),
     premise=exists(c, chunk_state(c).eq(chunk_states["pending"])),
 )
@@ -229,9 +221,7 @@ ONE_OPEN = Invariant(
     source="seeds 004; stronger than needed: of whatever allocation",
     doc="No two open stores read the same block.",
     slices=EVERY,
-    formula=forall(
-        j, j2, (open_store(j) & open_store(j2) & job_block(j).eq(job_block(j2))) >> j.eq(j2)
-    ),
+    formula=forall(j, j2, (open_store(j) & open_store(j2) & job_block(j).eq(job_block(j2))) >> j.eq(j2)),
     lemma=True,
 )
 ENDED_LEFT_NOTHING = Invariant(
@@ -258,11 +248,7 @@ REPORTS_COUNTED = Invariant(
     slices=EVERY,
     formula=forall(
         j,
-        live(j)
-        >> (
-            pending_count(j).eq(card(w, with_worker(w, j)) + done(j) + undone(j))
-            & (pending_count(j) > 0)
-        ),
+        live(j) >> (pending_count(j).eq(card(w, with_worker(w, j)) + done(j) + undone(j)) & (pending_count(j) > 0)),
     ),
     lemma=True,
 )

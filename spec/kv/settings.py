@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from interlock.spec.language.settings import Expectation, Preset, Slice
 
 PRESETS = (
@@ -35,7 +37,7 @@ PRESETS = (
 _LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load")
 
 _FAILURES = ("copy_fails", "report_failure", "acknowledge_failure")
-_CONTENT = ("gpu_value", "cpu_value", "due")
+_CONTENT = ("gpu_value", "cpu_value", "due", "due_value")
 
 SLICES = (
     Slice(
@@ -68,7 +70,7 @@ SLICES = (
 )
 
 
-def _row(verdict: str, slice_: str, property_: str, why: str, **switches: str) -> Expectation:
+def _row(verdict: Literal["holds", "fails"], slice_: str, property_: str, why: str, **switches: str) -> Expectation:
     return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, set=switches)
 
 

@@ -96,9 +96,7 @@ holds = relation("holds", r, b, site=S, doc="b is in the block table of r")
 scanned = relation("scanned", r, b, site=S, doc="the store cursor of r has passed b in its present allocation")
 kept = relation("kept", r, b, h, site=S, doc="r finished with b, holding prefix h, still to be stored")
 
-block_state = function(
-    "block_state", b, result=block_states, site=S, init=block_states["free"], doc="lifecycle block"
-)
+block_state = function("block_state", b, result=block_states, site=S, init=block_states["free"], doc="lifecycle block")
 hashed = relation("hashed", b, site=S, doc="b is addressable through the prefix cache")
 block_hash = function(
     "block_hash", b, result=hash_, site=S, domain=hashed(b), doc="the hash under which b is addressable"
@@ -131,22 +129,19 @@ _live = job_state(j).one_of(
 job_loads = relation("job_loads", j, site=S, doc="j is a load (CPU to GPU), otherwise a store")
 job_block = function("job_block", j, result=block, site=S, domain=_live, doc="the GPU block that j reads or writes")
 job_chunk = function("job_chunk", j, result=chunk, site=S, domain=_live, doc="the CPU chunk that j writes or reads")
-pending_count = counter(
-    "pending_count", j, site=S, high=worker.size, doc="workers whose report on j is still to come"
-)
+pending_count = counter("pending_count", j, site=S, high=worker.size, doc="workers whose report on j is still to come")
 must_flush = relation(
     "must_flush", j, site=S, doc="the fence: the source of open store j was allocated again in this schedule()"
 )
 failure_seen = relation("failure_seen", j, site=S, doc="a worker has reported that j failed")
 phase = function("phase", result=phases, site=S, init=phases["updated"], doc="where the engine's step is")
 
-copy_state = function(
-    "copy_state", w, j, result=copy_states, site=W, init=copy_states["idle"], doc="lifecycle copy"
-)
+copy_state = function("copy_state", w, j, result=copy_states, site=W, init=copy_states["idle"], doc="lifecycle copy")
 
 gpu_value = relation("gpu_value", w, b, h, site=G, doc="the shard of b on w is the KV of prefix h (none: garbage)")
 cpu_value = relation("cpu_value", w, c, h, site=G, doc="the shard of c on w is the KV of prefix h (none: garbage)")
 due = relation("due", b, site=G, doc="the forward of the step being built, or running, computes b")
+due_value = relation("due_value", b, h, site=G, doc="what that forward makes of b (none: a block not yet full)")
 reads_current = relation(
     "reads_current", j, site=G, doc="the source of store j has not been allocated again since its content was j's"
 )
@@ -165,15 +160,11 @@ VARIABLES = (
     chunk_state, chunk_hash,
     job_state, job_loads, job_block, job_chunk, pending_count, failure_seen, must_flush, phase,
     copy_state,
-    gpu_value, cpu_value, due, reads_current, scan_result,
+    gpu_value, cpu_value, due, due_value, reads_current, scan_result,
 )  # fmt: skip
 
-step = channel(
-    "step", w, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="the scheduler output of a step"
-)
-store_meta = channel(
-    "store_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="metadata: store j"
-)
+step = channel("step", w, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="the scheduler output of a step")
+store_meta = channel("store_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="metadata: store j")
 load_meta = channel("load_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="metadata: load j")
 flush_meta = channel(
     "flush_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP,

@@ -110,7 +110,6 @@ class Action(Declaration):
     doc: str
 
 
-
 def assign(target: Apply, value: Term | int | bool) -> Update:
     """``target := value`` at one tuple of arguments."""
     return Update(symbol=target.symbol, args=target.args, value=term(value))

@@ -1,8 +1,8 @@
 """The builder: refuses a specification that no engine should be asked about, and names the place.
 
-    >>> from interlock.spec.kv import SPECIFICATION
-    >>> build(SPECIFICATION) is SPECIFICATION
-    True
+>>> from interlock.spec.kv import SPECIFICATION
+>>> build(SPECIFICATION) is SPECIFICATION
+True
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ def _signature(spec: Specification) -> Signature:
     callables = (*spec.variables, *spec.channels)
     return Signature(
         symbols={
-            c.name: (tuple(a.sort for a in c.args), c.result if isinstance(c, StateVar) else INT)
-            for c in callables
+            c.name: (tuple(a.sort for a in c.args), c.result if isinstance(c, StateVar) else INT) for c in callables
         },
         enums={e.name: e.members for e in spec.enums},
         sorts=frozenset(s.name for s in spec.sorts),
@@ -64,12 +63,15 @@ def _refuse_clashing_names(spec: Specification) -> None:
     """Names that one export would fold into one: compared without case, hyphen and underscore."""
     groups: dict[str, Iterable[str]] = {
         "formula": [
-            *(d.name for d in (*spec.sorts, *spec.enums, *spec.variables, *spec.channels)),
+            *(s.name for s in spec.sorts),
+            *(e.name for e in spec.enums),
+            *(v.name for v in spec.variables),
+            *(c.name for c in spec.channels),
             *(m for e in spec.enums for m in sorted({f"{e.name}.{m}" for m in e.members})),
         ],
         "action": [a.name for a in spec.actions],
         "property": [i for p in spec.properties for i in (p.id, *p.aliases)],
-        "setting": [d.name for d in (*spec.switches, *spec.slices)],
+        "setting": [*(s.name for s in spec.switches), *(s.name for s in spec.slices)],
     }
     for kind, names in groups.items():
         seen: dict[str, str] = {}
@@ -224,12 +226,14 @@ def _check_every_setting(spec: Specification, signature: Signature) -> None:
     base = dict(spec.presets[0].values)
     settings = [dict(p.values) for p in spec.presets]
     settings += [{**base, s.name: v} for s in spec.switches for v in s.values]
+    known = {v.name for v in spec.variables} | {c.name for c in spec.channels} | {a.name for a in spec.actions}
     for sl in spec.slices:
         if set(sl.scope) != sorts:
             missing = sorted(sorts ^ set(sl.scope))[0]
-            raise SpecificationError(f"slice {sl.name}", f"scope and sorts differ in {missing}", "give each sort a size")
+            raise SpecificationError(
+                f"slice {sl.name}", f"scope and sorts differ in {missing}", "give each sort a size"
+            )
         for name in (*sl.drop, *sl.remove):
-            known = [*(v.name for v in spec.variables), *(c.name for c in spec.channels), *(a.name for a in spec.actions)]
             if name not in known:
                 raise SpecificationError(f"slice {sl.name}", f"unknown name {name}", "drop variables, remove actions")
         for values in settings:

@@ -136,8 +136,8 @@ def _step(spec: Specification, action: Action, switches: dict[str, str], drop: s
                 "merge the two into one update whose value is a case distinction (ite)",
             )
         seen.add(u.symbol)
-    conjuncts = (c.model_copy(update={"term": fold(c.term, switches)}) for c in guard)
-    return Step(action, tuple(c for c in conjuncts if c.term != T.TRUE), kept)
+    conditions = (c.model_copy(update={"term": fold(c.term, switches)}) for c in guard)
+    return Step(action, tuple(c for c in conditions if c.term != T.TRUE), kept)
 
 
 def _fired(lifecycle: Lifecycle, f: Fire, action: Action) -> tuple[list[Conjunct], list[Update]]:
@@ -164,7 +164,6 @@ def _fired(lifecycle: Lifecycle, f: Fire, action: Action) -> tuple[list[Conjunct
     if f.over:
         return [], updates
     return [Conjunct(id=f"lifecycle-{lifecycle.name.replace('_', '-')}", term=some)], updates
-
 
 
 def _applies(row: Row, lifecycle: Lifecycle, state: T.Term, binding: dict[T.Var, T.Term]) -> T.Term:
@@ -200,19 +199,13 @@ def _effects(
         value: T.Term = T.Apply(symbol=symbol, args=first.args)
         for condition, u in reversed(listed):
             value = T.ite(T.conjunction(T.TRUE if always else condition, u.when), u.value, value)
-        merged.append(
-            Update(symbol=symbol, args=first.args, value=value, over=(*f.over, *first.over), when=f.when)
-        )
+        merged.append(Update(symbol=symbol, args=first.args, value=value, over=(*f.over, *first.over), when=f.when))
     return merged
 
 
 def _fold_property(p: Property, switches: dict[str, str]) -> Property:
     fields = ("formula", "premise", "conclusion")
-    changed = {
-        name: fold(value, switches)
-        for name in fields
-        if isinstance(value := getattr(p, name, None), T.Term)
-    }
+    changed = {name: fold(value, switches) for name in fields if isinstance(value := getattr(p, name, None), T.Term)}
     return p.model_copy(update=changed)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -85,6 +85,4 @@ class BoundaryClause(_Property):
     invariant: PropertyId | None = None
 
 
-Property = Annotated[
-    Union[Invariant, LeadsTo, Witness, ActionProperty, BoundaryClause], Field(discriminator="kind")
-]
+Property = Annotated[Invariant | LeadsTo | Witness | ActionProperty | BoundaryClause, Field(discriminator="kind")]

@@ -61,9 +61,9 @@ class Expectation(Declaration):
     """One row of the verdict table: under these switch values, in this slice, the property holds or fails."""
 
     preset: PresetName = "interlock"
-    set: dict[str, str] = {}
+    set: dict[str, str] = Field(default={})
     slice: Name
-    scope: dict[str, int] = {}
+    scope: dict[str, int] = Field(default={})
     property: PropertyId
     verdict: Literal["holds", "fails"]
     why: str

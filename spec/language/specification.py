@@ -103,9 +103,7 @@ class UnknownName(KeyError):
 _Named = TypeVar("_Named", Sort, Enumeration, Switch, Preset, Slice, Lifecycle, Action, StateVar)
 
 
-def _named(
-    values: tuple[_Named, ...], name: str, kind: str
-) -> _Named:
+def _named(values: tuple[_Named, ...], name: str, kind: str) -> _Named:
     for v in values:
         if v.name == name:
             return v

@@ -17,7 +17,7 @@ be defined (``defined(j) & f(j).eq(b)`` is well defined, the reverse order is no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -79,7 +79,7 @@ class Term(BaseModel):
         )
 
     def __str__(self) -> str:
-        from interlock.spec.language.render import render
+        from interlock.spec.language.render import render  # noqa: PLC0415 (it imports this module)
 
         return render(self)
 
@@ -224,13 +224,17 @@ class Card(Term):
     body: AnyTerm
 
 
-AnyTerm = Annotated[
-    Union[
-        Var, Bool, Int, Member, Size, Apply, Primed, SwitchIs, Not, And, Or, Implies, Eq, Lt, Le,
-        Add, Sub, Ite, Forall, Exists, Card,
-    ],
-    Field(discriminator="op"),
-]  # fmt: skip
+if TYPE_CHECKING:
+    # To a type checker any term is a Term; pydantic needs the closed list to read one back from JSON.
+    AnyTerm = Term
+else:
+    AnyTerm = Annotated[
+        Union[
+            Var, Bool, Int, Member, Size, Apply, Primed, SwitchIs, Not, And, Or, Implies, Eq, Lt, Le,
+            Add, Sub, Ite, Forall, Exists, Card,
+        ],
+        Field(discriminator="op"),
+    ]  # fmt: skip
 
 Binder = (Forall, Exists, Card)
 

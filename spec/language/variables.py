@@ -93,9 +93,7 @@ def function(
     return StateVar(name=name, args=args, result=result.name, site=site, init=init, domain=domain, doc=doc)
 
 
-def counter(
-    name: str, *args: Var, site: Site, doc: str, high: Term | int | None = None, low: int = 0
-) -> StateVar:
+def counter(name: str, *args: Var, site: Site, doc: str, high: Term | int | None = None, low: int = 0) -> StateVar:
     """A whole number per argument tuple, initially 0, with a declared range that is checked, never clamped."""
     return StateVar(
         name=name,
@@ -109,9 +107,7 @@ def counter(
     )
 
 
-def channel(
-    name: str, *args: Var, sender: Site, receiver: Site, discipline: Discipline, doc: str
-) -> Channel:
+def channel(name: str, *args: Var, sender: Site, receiver: Site, discipline: Discipline, doc: str) -> Channel:
     """A channel between two sites."""
     return Channel(name=name, args=args, sender=sender, receiver=receiver, discipline=discipline, doc=doc)
 

@@ -1,0 +1,1 @@
+"""WHERE it meets the world: command line, documents, reports, gate, engines, vLLM."""

@@ -1,0 +1,1 @@
+"""One file per verb: the request, the call of the engine, and the document from its result."""

@@ -1,0 +1,82 @@
+"""`interlock check` and `interlock.proofs.check`."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+
+from interlock.adapters.cli.session import Session
+from interlock.adapters.cli.specification import specification
+from interlock.adapters.cli.traces import counterexamples, place
+from interlock.adapters.documents.check import CheckDocument, Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRequest:
+    """What was asked for; `None` stands for all slices or properties that are checked by default."""
+
+    slices: list[str] | None
+    scope: dict[str, int]
+    preset: str
+    sets: dict[str, str]
+    properties: list[str] | None
+    engine: str
+    trace: Path | None
+
+
+@dataclass(slots=True)
+class CheckBinding:
+    """Runs the explorer; keeps the runs that are finished, for the document of an interrupted one."""
+
+    request: CheckRequest
+    session: Session
+    finished: list[Run] = field(default_factory=list)
+
+    def run(self) -> CheckDocument:
+        """Explore, and put the counterexamples where the user wants them."""
+        from interlock.proofs.check import run_check
+
+        self.session.spec_digest = specification().digest
+        asked = self.request
+        with counterexamples(asked.trace) as trace_dir:
+            try:
+                result = run_check(
+                    slices=asked.slices,
+                    scope=asked.scope,
+                    preset=asked.preset,
+                    sets=asked.sets,
+                    properties=asked.properties,
+                    engine=asked.engine,
+                    progress=self._progress,
+                    trace_dir=trace_dir,
+                )
+            except BaseException:
+                self.finished = place(self.finished, asked.trace)
+                raise
+            document = self.session.document(CheckDocument, result)
+            return document.model_copy(update={"runs": place(document.runs, asked.trace)})
+
+    def partial(self, reason: str) -> CheckDocument:
+        """What the finished runs say; their violations stand, and the verdict is inconclusive."""
+        states = sum(run.states for run in self.finished)
+        return CheckDocument(
+            **self.session.common(),
+            verdict="inconclusive",
+            reason=f"{reason}; {len(self.finished)} runs were finished",
+            runs=self.finished,
+            states=states,
+            transitions=sum(run.transitions for run in self.finished),
+            states_per_second=round(states / max(sum(run.seconds for run in self.finished), 1e-3), 1),
+        )
+
+    def render(self, document: CheckDocument) -> RenderableType:
+        """A table of runs, and each counterexample."""
+        from interlock.adapters.report.check import render
+
+        return render(document)
+
+    def _progress(self, progress: Any) -> None:
+        self.session.progress.show(progress)
+        if (run := getattr(progress, "finished", None)) is not None:
+            self.finished.append(Run.model_validate(run))

@@ -1,0 +1,44 @@
+"""`interlock explain` and `interlock.proofs.explain`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import RenderableType
+
+from interlock.adapters.cli.session import Session
+from interlock.adapters.cli.specification import specification
+from interlock.adapters.documents.explain import ExplainDocument
+
+
+@dataclass(slots=True)
+class ExplainBinding:
+    """Explains one step of one trace."""
+
+    trace: Path
+    step: int
+    session: Session
+
+    def run(self) -> ExplainDocument:
+        """Explain."""
+        from interlock.proofs.explain import run_explain
+
+        self.session.spec_digest = specification().digest
+        return self.session.document(ExplainDocument, run_explain(self.trace, self.step))
+
+    def partial(self, reason: str) -> ExplainDocument:
+        """Nothing is explained before the end."""
+        return ExplainDocument(
+            **self.session.common(),
+            verdict="inconclusive",
+            reason=reason,
+            step=self.step,
+            enabled=[],
+            disabled=[],
+            changed=[],
+        )
+
+    def render(self, document: ExplainDocument) -> RenderableType:
+        """What could happen, why the rest could not, what changed."""
+        from interlock.adapters.report.explain import render
+
+        return render(document)

@@ -1,0 +1,60 @@
+"""`interlock check`: explore slices of the specification at a stated size."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from interlock.adapters.cli import options
+
+
+class Engine(StrEnum):
+    """The explorers that there are."""
+
+    AUTO = "auto"
+    PLAIN = "plain"
+
+
+def check(
+    context: typer.Context,
+    slices: Annotated[
+        list[str] | None,
+        typer.Option("--slice", metavar="NAME", help="Only this slice; may be repeated. Default: the default slices."),
+    ] = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(metavar="SORT=N,...", help="Sizes that replace the slice's own, as block=3,job=2."),
+    ] = None,
+    preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of the switches.")] = "interlock",
+    sets: options.Sets = None,
+    properties: options.Properties = None,
+    engine: Annotated[Engine, typer.Option(help="Explorer to use.")] = Engine.AUTO,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the shortest counterexample to FILE, others beside it."),
+    ] = None,
+    json: options.JsonFile = None,
+    json_schema: Annotated[bool, options.json_schema("check", "CheckDocument")] = False,
+) -> int:
+    """Explore the states of slices of the specification.
+
+    Every reachable state at the scope's size, breadth-first, so counterexamples are shortest.
+    """
+    from interlock.adapters.cli.bindings.check import CheckBinding, CheckRequest
+    from interlock.adapters.cli.conduct import conduct
+    from interlock.adapters.cli.session import Session, require_place_for
+
+    session = Session(context.obj, json)
+    if trace is not None:
+        require_place_for(trace, "--trace")
+    request = CheckRequest(
+        slices=slices or None,
+        scope=options.sizes("--scope", scope, "block=3,job=2"),
+        preset=preset,
+        sets=options.pairs("--set", sets, "store_dedup=per_step"),
+        properties=properties or None,
+        engine=engine.value,
+        trace=trace,
+    )
+    return conduct(CheckBinding(request, session), session)

@@ -1,0 +1,29 @@
+"""`interlock explain`: one step of a trace, conjunct by conjunct."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from interlock.adapters.cli import options
+
+
+def explain(
+    context: typer.Context,
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace, JSON Lines.")],
+    step: Annotated[int, typer.Argument(metavar="STEP", min=0, help="Index of the event, from 0.")],
+    json: options.JsonFile = None,
+    json_schema: Annotated[bool, options.json_schema("explain", "ExplainDocument")] = False,
+) -> int:
+    """Explain one step of a trace, conjunct by conjunct.
+
+    What could happen before it, why the rest could not, and what it changed.
+    """
+    from interlock.adapters.cli.bindings.explain import ExplainBinding
+    from interlock.adapters.cli.conduct import conduct
+    from interlock.adapters.cli.session import Session
+    from interlock.adapters.cli.traces import require_trace
+
+    require_trace(trace)
+    session = Session(context.obj, json)
+    return conduct(ExplainBinding(trace, step, session), session)

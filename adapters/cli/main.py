@@ -1,0 +1,59 @@
+"""The entry point: runs a verb and turns every way that it can end into an exit code."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from interlock.adapters.cli.app import VERBS, app
+from interlock.adapters.cli.problems import UsageProblem, one_line
+
+USAGE = 2
+INCONCLUSIVE = 3
+TYPER_INTERRUPTED = 130
+"""What typer returns for Ctrl-C before a verb had anything to say (afterwards: conduct.py)."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `interlock` with the given arguments (default: those of the process); returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    where = _where(arguments)
+    try:
+        code = app(args=arguments, prog_name="interlock", standalone_mode=False, obj=arguments)
+    except UsageProblem as problem:
+        return _usage(where, str(problem))
+    except TyperException as problem:
+        return _usage(where, _message(problem, where))
+    except (KeyboardInterrupt, typer.Abort):
+        return INCONCLUSIVE
+    except Exception:
+        # A fault of ours; Python's own exit code 1 would be read as a violation.
+        traceback.print_exc()
+        return INCONCLUSIVE
+    return INCONCLUSIVE if code == TYPER_INTERRUPTED else int(code or 0)
+
+
+def _where(arguments: list[str]) -> str:
+    return f"interlock {arguments[0]}" if arguments and arguments[0] in VERBS else "interlock"
+
+
+def _usage(where: str, line: str) -> int:
+    print(f"{where}: {line}", file=sys.stderr)
+    return USAGE
+
+
+def _message(problem: TyperException, where: str) -> str:
+    """Typer's message as one line that ends with where to look."""
+    # Nearest first; typer's own rendering lists them in the order of the alphabet.
+    near: Sequence[str] = getattr(problem, "possibilities", None) or ()
+    text = (
+        one_line(problem.message if near else problem.format_message())
+        .replace("Value error, ", "")
+        .replace(". Did", "; did")
+    )
+    text = text[:1].lower() + text[1:].rstrip(".")
+    if near:
+        text += f"; did you mean {near[0]}?"
+    return f"{text} (see {where} --help)"

@@ -1,0 +1,41 @@
+"""`interlock prove`: prove properties for any number of requests, blocks, jobs and workers."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from interlock.adapters.cli import options
+
+
+class Solver(StrEnum):
+    """Whom to ask."""
+
+    Z3 = "z3"
+    CVC5 = "cvc5"
+    BOTH = "both"
+
+
+def prove(
+    context: typer.Context,
+    properties: options.Properties = None,
+    sets: options.Sets = None,
+    solver: Annotated[Solver, typer.Option(help="Solver to ask; a disagreement is inconclusive.")] = Solver.BOTH,
+    json: options.JsonFile = None,
+    json_schema: Annotated[bool, options.json_schema("prove", "ProveDocument")] = False,
+) -> int:
+    """Prove properties by induction, for any size.
+
+    A failed proof shows two states of a step that breaks it and, if there is one, a trace.
+    """
+    from interlock.adapters.cli.bindings.prove import ProveBinding, ProveRequest
+    from interlock.adapters.cli.conduct import conduct
+    from interlock.adapters.cli.session import Session
+
+    session = Session(context.obj, json)
+    request = ProveRequest(
+        properties=properties or None,
+        sets=options.pairs("--set", sets, "store_dedup=per_step"),
+        solver=solver.value,
+    )
+    return conduct(ProveBinding(request, session), session)

@@ -1,0 +1,44 @@
+"""`interlock show`: the specification, for a person or a program."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from interlock.adapters.cli import options
+from interlock.adapters.cli.problems import UsageProblem
+
+
+class Part(StrEnum):
+    """What can be shown."""
+
+    LIFECYCLES = "lifecycles"
+    INVARIANTS = "invariants"
+    SWITCHES = "switches"
+
+
+class Format(StrEnum):
+    """How it is shown."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+    MERMAID = "mermaid"
+
+
+def show(
+    context: typer.Context,
+    part: Annotated[Part | None, typer.Argument(help="What to show. Default: everything.")] = None,
+    form: Annotated[Format, typer.Option("--format", help="mermaid: lifecycles only.")] = Format.TABLE,
+    json: options.JsonFile = None,
+    json_schema: Annotated[bool, options.json_schema("show", "ShowDocument")] = False,
+) -> int:
+    """Show lifecycles, properties and switches."""
+    from interlock.adapters.cli.bindings.show import ShowBinding
+    from interlock.adapters.cli.conduct import conduct
+    from interlock.adapters.cli.session import Session
+
+    if form is Format.MERMAID and part is not Part.LIFECYCLES:
+        raise UsageProblem("mermaid draws lifecycles", "give interlock show lifecycles --format mermaid")
+    session = Session(context.obj, json)
+    parts = [part.value] if part else [each.value for each in Part]
+    return conduct(ShowBinding(parts, form.value, session), session)

@@ -1,0 +1,94 @@
+"""A worker: its copies move through the compiled lifecycle of copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from interlock.adapters.embedded.ghost import Ghost
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.specification import Specification
+from interlock.spec.language.variables import Site
+from interlock.statemachine.ledger import Ledger
+from interlock.statemachine.port import ConnectorMetadata, TransferJob
+
+
+@dataclass(slots=True)
+class PendingCopy:
+    """A job at a worker, from the metadata that brings it to the report on it.
+
+    Args:
+        expected: what a store is to save.
+        due_s: when the copy ends, in virtual time; ``None``: when a scenario says so.
+    """
+
+    job: TransferJob
+    is_store: bool
+    expected: str | None
+    due_s: float | None = None
+
+
+class Worker:
+    """One rank. Every method names the action of the specification that it is."""
+
+    def __init__(
+        self, rank: int, ghost: Ghost, switches: Mapping[str, str], spec: Specification = SPECIFICATION
+    ) -> None:
+        self.rank = rank
+        self.ghost = ghost
+        self.copies: dict[int, PendingCopy] = {}
+        self._ledger = Ledger(
+            spec, switches, sizes={}, site=Site.WORKER, once=(), domains={"job": lambda: list(self.copies)}
+        )
+        self._state = self._ledger.function("copy_state")
+
+    def state(self, job: int) -> str:
+        """Where the copy of a job is; ``idle`` before and after."""
+        return str(self._state.get((self.rank, job), "idle"))
+
+    def run_step(
+        self, metadata: ConnectorMetadata, arrivals: list[PendingCopy], forward: Callable[[Ghost], None]
+    ) -> None:
+        """Flushes, then the forward, then the rest of the metadata waits to be copied."""
+        for copy in arrivals:
+            self.copies[copy.job.job] = copy
+            self._ledger.deliver("store_meta" if copy.is_store else "load_meta", (self.rank, copy.job.job))
+        for job in metadata.jobs_to_flush:
+            self._ledger.deliver("flush_meta", (self.rank, job))
+        for move in self._ledger.do("run_step", self.rank):
+            if move.target == "copied":
+                self._move_bytes(self.copies[move.entity[1]])
+        forward(self.ghost)
+        for channel in ("store_meta", "load_meta", "flush_meta"):
+            self._ledger.clear(channel)
+
+    def copy(self, job: int) -> bool:
+        """The bytes move now; false if they have moved."""
+        pending = self.copies[job]
+        if self.state(job) not in ("store_queued", "load_queued"):
+            return False
+        self._ledger.do("copy_store" if pending.is_store else "copy_load", self.rank, job)
+        self._move_bytes(pending)
+        return True
+
+    def fail(self, job: int) -> bool:
+        """The copy of a store fails; false if it is too late for that."""
+        if self.state(job) != "store_queued":
+            return False
+        self._ledger.do("copy_fails", self.rank, job)
+        self.ghost.spoil(self.copies[job].job.chunk)
+        return True
+
+    def report(self, job: int) -> bool:
+        """Report on a copy that has ended; whether it succeeded."""
+        failed = self.state(job) == "copy_failed"
+        self._ledger.do("report_failure" if failed else "report", self.rank, job)
+        del self.copies[job]
+        return not failed
+
+    def _move_bytes(self, pending: PendingCopy) -> None:
+        job = pending.job
+        if pending.is_store:
+            self.ghost.store(job.job, job.block, job.chunk, pending.expected)
+        else:
+            self.ghost.load(job.block, job.chunk)

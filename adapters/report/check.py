@@ -1,0 +1,47 @@
+"""The report of `interlock check`."""
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from interlock.adapters.documents.check import CheckDocument, Run, Violation
+from interlock.adapters.report.console import block, conclusion, stack, table, word
+
+NUMBERS = frozenset({"states", "transitions", "depth", "seconds"})
+
+
+def render(document: CheckDocument) -> RenderableType:
+    """One line per run, its properties that do not hold, each counterexample, the conclusion."""
+    runs = table(
+        "slice", "scope", "states", "transitions", "depth", "seconds", "exhaustive", "properties", numbers=NUMBERS
+    )
+    for run in document.runs:
+        runs.add_row(
+            run.slice,
+            ",".join(f"{sort}={size}" for sort, size in run.scope.items()),
+            f"{run.states:,}",
+            f"{run.transitions:,}",
+            str(run.depth),
+            f"{run.seconds:.2f}",
+            "yes" if run.exhaustive else "no",
+            _properties(run),
+        )
+    violations = [_violation(run, v) for run in document.runs for v in run.violations]
+    return stack(runs if document.runs else None, *violations, Text() if document.runs else None, conclusion(document))
+
+
+def _properties(run: Run) -> Text:
+    outcomes = list(run.properties.values())
+    text = Text(f"{outcomes.count('holds')} of {len(outcomes)} hold")
+    for property_id, outcome in run.properties.items():
+        if outcome != "holds":
+            text.append(f"\n{property_id} ").append_text(word(outcome))
+    if run.never_enabled:
+        text.append(f"\nnever enabled: {', '.join(run.never_enabled)}")
+    return text
+
+
+def _violation(run: Run, violation: Violation) -> RenderableType:
+    lines = [f"{number:>3}  {action}" for number, action in enumerate(violation.actions, start=1)]
+    if violation.trace:
+        lines.append(f"trace: {violation.trace}")
+    return block(f"{violation.property} fails in {run.slice} after {violation.length} steps", lines)

@@ -1,0 +1,43 @@
+"""The report of `interlock gate`."""
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from interlock.adapters.documents.gate import Finding, GateDocument
+from interlock.adapters.report.console import block, conclusion, stack, table
+
+
+def render(document: GateDocument) -> RenderableType:
+    """What ran, the rules that were judged, the findings, what was not exercised, the conclusion."""
+    engine = f"vLLM {document.vllm}" if document.vllm else "embedded engine"
+    head = Text(
+        f"{document.connector} on {engine}, profile {document.profile}, seed {document.seed}:"
+        f" {document.scenarios:,} scenarios, {document.steps:,} steps"
+    )
+    rules = table("rule", "judged", numbers=frozenset({"judged"}))
+    for rule, count in document.rules.items():
+        rules.add_row(rule, f"{count:,}")
+    unmodelled = [f"{kind}: {count:,}" for kind, count in document.not_expressible.items()]
+    return stack(
+        head,
+        rules if document.rules else None,
+        *(_finding(finding) for finding in document.findings),
+        block("Never exercised:", document.never_exercised) if document.never_exercised else None,
+        block("Events of kinds that are not modelled:", unmodelled) if unmodelled else None,
+        Text(),
+        conclusion(document),
+    )
+
+
+def _finding(finding: Finding) -> RenderableType:
+    where = f"{finding.file}:{finding.line}" if finding.file and finding.line else finding.file
+    facts = {
+        "rule": finding.rule,
+        "family": finding.family,
+        "at": where,
+        "trace": finding.trace,
+        "again": finding.repro,
+    }
+    lines = [finding.summary, *(f"{name}: {value}" for name, value in facts.items() if value)]
+    known = "" if finding.new else ", known"
+    return block(f"{finding.id} ({finding.side}{known}): {finding.property} in {finding.steps} steps", lines)

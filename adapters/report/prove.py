@@ -1,0 +1,39 @@
+"""The report of `interlock prove`."""
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from interlock.adapters.documents.prove import CounterexampleToInduction, ProveDocument
+from interlock.adapters.report.console import block, conclusion, stack, table, word
+
+
+def render(document: ProveDocument) -> RenderableType:
+    """One line per property, the two states of each failed obligation, the conclusion."""
+    rows = table("property", "status", "sizes", "z3", "cvc5", "lemmas")
+    details: list[RenderableType] = []
+    for property_id, outcome in document.properties.items():
+        rows.add_row(
+            property_id,
+            word(outcome.status),
+            "any" if outcome.any_size else "bounded",
+            word(outcome.solvers.z3 or "-"),
+            word(outcome.solvers.cvc5 or "-"),
+            str(len(outcome.lemmas)),
+        )
+        if outcome.cti is not None:
+            details.append(_cti(property_id, outcome.cti))
+        if outcome.trace is not None:
+            details.append(block(f"{property_id}: a reachable counterexample", [f"trace: {outcome.trace}"]))
+    uncovered = block("Checked in scopes only, no proof:", document.not_covered) if document.not_covered else None
+    count = f"{document.proved} of {document.obligations} obligations proved. "
+    return stack(rows, *details, uncovered, Text(), Text(count).append_text(conclusion(document)))
+
+
+def _cti(property_id: str, cti: CounterexampleToInduction) -> RenderableType:
+    states = table("variable", "before", "after")
+    for variable in [*cti.before, *(v for v in cti.after if v not in cti.before)]:
+        before, after = (str(state.get(variable, "")) for state in (cti.before, cti.after))
+        changed = before != after
+        states.add_row(f"* {variable}" if changed else f"  {variable}", before, after, style="bold" if changed else "")
+    title = f"{property_id}: not inductive; {cti.action} makes {cti.obligation} false"
+    return stack(block(title, []), states)

@@ -1,0 +1,37 @@
+"""The report of `interlock replay`."""
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from interlock.adapters.documents.replay import ReplayDocument
+from interlock.adapters.report.console import block, conclusion, stack, table
+
+CANDIDATES_SHOWN = 3
+
+
+def render(document: ReplayDocument) -> RenderableType:
+    """How far the specification explains the trace, the false conjunct, the candidates, the conclusion."""
+    parts: list[RenderableType] = [Text(f"{document.consumed:,} of {document.events:,} events consumed")]
+    if document.not_expressible:
+        counts = [f"{kind}: {count:,}" for kind, count in document.not_expressible.items()]
+        parts.append(block("Events of kinds that are not modelled:", counts))
+    if document.violations:
+        lines = [f"{violation.property} is false after event {violation.event}" for violation in document.violations]
+        parts.append(block("Violations:", lines))
+    if document.false_conjunct is not None:
+        stuck = document.false_conjunct
+        parts.append(
+            block(f"Stuck after {document.longest_prefix:,} events:", [f"{stuck.action} needs {stuck.conjunct}"])
+        )
+        parts.extend(_candidates(document))
+    return stack(*parts, Text(), conclusion(document))
+
+
+def _candidates(document: ReplayDocument) -> list[RenderableType]:
+    shown = document.candidates[:CANDIDATES_SHOWN]
+    if not shown:
+        return []
+    states = table("variable", *(f"candidate {number}" for number in range(1, len(shown) + 1)))
+    for variable in dict.fromkeys(name for candidate in shown for name in candidate):
+        states.add_row(variable, *(str(candidate.get(variable, "")) for candidate in shown))
+    return [block(f"{len(document.candidates):,} candidate states:", []), states]

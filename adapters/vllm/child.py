@@ -1,0 +1,120 @@
+"""The child process: one release of vLLM, JSON lines in, JSON lines out.
+
+    PYTHONPATH=<overlay of the release> python -m interlock.adapters.vllm.child
+
+The first line out is {"ready": {"vllm": "0.20.2", "seconds": 9.1}}. Then each line in is a job:
+
+    {"connector": "vllm:SimpleCPUOffloadConnector", "config": {...}, "sizes": {"gpu_blocks": 8},
+     "scenarios": [[{"op": "add", ...}, {"op": "step"}], ...], "step_seconds": 10}
+
+and is answered by one line, {"results": [...]} with one result per scenario (scenario.Played), or
+{"error": {"kind": "usage" | "construct", "message": one line}}. The config of a job is built once
+and kept for later jobs with the same connector, config and sizes. Ends at the end of stdin.
+
+Standard output carries nothing else: what vLLM prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from typing import IO, Any
+
+CONSTRUCT_SECONDS = 120.0
+
+
+def _take_stdout() -> IO[str]:
+    """The real standard output for answers; everybody else's prints go to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def _quiet() -> None:
+    # Hashes of equal prompts must be equal in every run: NONE_HASH is random without a hash seed.
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    os.environ["VLLM_LOGGING_LEVEL"] = "ERROR"
+    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    logging.disable(logging.ERROR)
+
+
+class Jobs:
+    """Answers jobs; keeps what is expensive to build."""
+
+    def __init__(self) -> None:
+        self._constructors: dict[str, Any] = {}
+
+    def answer(self, job: Any) -> dict[str, Any]:
+        """One job, one answer; never raises for what a job says or a connector does."""
+        from interlock.adapters.vllm.construct import ConstructError
+        from interlock.adapters.vllm.observers import ObserverError
+        from interlock.adapters.vllm.scenario import ScenarioError, play
+        from interlock.adapters.vllm.timeout import StepTimeoutError
+
+        try:
+            if not isinstance(job, dict) or not isinstance(job.get("scenarios"), list):
+                raise ScenarioError("a job is an object with connector and scenarios")
+            constructor = self._constructor(job)
+            seconds = float(job.get("step_seconds", 10.0))
+            results = [play(constructor, s, seconds).to_json() for s in job["scenarios"]]
+        except ScenarioError as error:
+            return {"error": {"kind": "usage", "message": str(error)}}
+        except (ConstructError, ObserverError, StepTimeoutError) as error:
+            return {"error": {"kind": "construct", "message": str(error)}}
+        return {"results": results}
+
+    def _constructor(self, job: dict[str, Any]) -> Any:
+        from interlock.adapters.vllm.construct import ConstructError, Constructor, Sizes, Target
+        from interlock.adapters.vllm.timeout import time_limit
+
+        parts = [job.get("connector"), job.get("config") or {}, job.get("sizes") or {}]
+        key = json.dumps(parts, sort_keys=True)
+        if key not in self._constructors:
+            connector, config, sizes = parts
+            try:
+                target = Target(str(connector), dict(config))
+                wanted = Sizes(**sizes)
+            except TypeError as error:
+                raise ConstructError(f"sizes or config of the job: {error}") from error
+            with time_limit(CONSTRUCT_SECONDS, f"building the config for {connector}"):
+                self._constructors[key] = Constructor(target, wanted)
+        return self._constructors[key]
+
+
+def main() -> int:
+    """Serve until the end of standard input."""
+    answers = _take_stdout()
+    _quiet()
+
+    def say(answer: dict[str, Any]) -> None:
+        answers.write(json.dumps(answer, separators=(",", ":")) + "\n")
+        answers.flush()
+
+    start = time.perf_counter()
+    try:
+        import vllm
+        import vllm.v1.core.sched.scheduler
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}".split("\n")[0]
+        say({"error": {"kind": "import", "message": message}})
+        return 2
+    seconds = round(time.perf_counter() - start, 2)
+    say({"ready": {"vllm": vllm.__version__, "path": vllm.__path__[0], "seconds": seconds}})
+    jobs = Jobs()
+    for line in sys.stdin:
+        if line.strip():
+            try:
+                job = json.loads(line)
+            except json.JSONDecodeError as error:
+                say({"error": {"kind": "usage", "message": f"a job is one JSON line: {error}"}})
+                continue
+            say(jobs.answer(job))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

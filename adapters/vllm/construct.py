@@ -1,0 +1,305 @@
+"""Build a real vLLM scheduler on the CPU: no weights, no tokenizer, no GPU, no download.
+
+The shipped `tiny_model/config.json` names an architecture that this module registers with vLLM's
+own `ModelRegistry.register_model`. A registered class is inspected in this process; any stock
+architecture is inspected in a subprocess, which costs 12 s the first time.
+
+Signatures differ between releases and are detected by name, never by version (contract facts, 8.5).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import uuid
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+TINY_MODEL = Path(__file__).parent / "tiny_model"
+ARCHITECTURE = "InterlockTinyForCausalLM"
+PAGE = 4096
+"""OffloadingConnector rounds a chunk up to a memory page (kv_offload/cpu/spec.py:117, 0.32.0)."""
+
+
+class ConstructError(Exception):
+    """The scheduler or its connector cannot be built; the message says what would be right."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the scheduler's world is. One GPU block is the null block, so `gpu_blocks` usable
+    blocks need a pool of one more; the harness adds it."""
+
+    gpu_blocks: int = 16
+    cpu_chunks: int = 16
+    block_size: int = 16
+    max_num_seqs: int = 8
+    max_num_batched_tokens: int = 2048
+    max_model_len: int = 2048
+
+    def __post_init__(self) -> None:
+        for name, value in dataclasses.asdict(self).items():
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ConstructError(f"{name} must be a positive integer, not {value!r}")
+        if self.max_num_batched_tokens < self.max_num_seqs:
+            raise ConstructError("max_num_batched_tokens must be at least max_num_seqs")
+
+
+@dataclass(frozen=True)
+class Target:
+    """Which connector, and its transfer config.
+
+    `connector` is `vllm:NAME`, a name that vLLM has registered, or `package.module:Class`.
+    """
+
+    connector: str
+    extra: dict[str, Any] = field(default_factory=dict)
+    kv_role: str = "kv_both"
+
+    @property
+    def class_name(self) -> str:
+        """The name that `KVTransferConfig.kv_connector` takes."""
+        return self.connector.partition(":")[2]
+
+    @property
+    def module_path(self) -> str | None:
+        """The module of a connector that vLLM has not registered."""
+        module = self.connector.partition(":")[0]
+        return None if module == "vllm" else module
+
+    def __post_init__(self) -> None:
+        module, colon, name = self.connector.partition(":")
+        if not (module and colon and name):
+            raise ConstructError(
+                f"connector {self.connector!r} is neither vllm:NAME nor package.module:Class"
+            )
+
+
+def keywords(function: Any, **wanted: Any) -> dict[str, Any]:
+    """The wanted arguments that the function of this release takes."""
+    taken = _parameters(function)
+    return {name: value for name, value in wanted.items() if name in taken}
+
+
+@lru_cache(maxsize=64)
+def _parameters(function: Any) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
+
+
+def _register_tiny_model() -> None:
+    import torch
+    from vllm.model_executor.models.registry import ModelRegistry
+
+    if ARCHITECTURE in ModelRegistry.get_supported_archs():
+        return
+
+    class InterlockTinyForCausalLM(torch.nn.Module):
+        """Satisfies vLLM's interface of a text generation model; never executed."""
+
+        def __init__(self, vllm_config: Any, prefix: str = "") -> None:
+            super().__init__()
+
+        def embed_input_ids(self, input_ids: Any) -> Any:
+            raise NotImplementedError
+
+        get_input_embeddings = embed_input_ids  # its name before 0.12
+
+        def forward(self, input_ids: Any, positions: Any) -> Any:
+            raise NotImplementedError
+
+        def compute_logits(self, hidden_states: Any) -> Any:
+            raise NotImplementedError
+
+    ModelRegistry.register_model(ARCHITECTURE, InterlockTinyForCausalLM)
+
+
+class Constructor:
+    """Builds schedulers of one target and size; the expensive config is built once and shared.
+
+    Each `scheduler()` is fresh: its own pool, its own connector. What is shared is read-only for
+    the scheduler: VllmConfig and the structured output manager.
+    """
+
+    def __init__(self, target: Target, sizes: Sizes | None = None) -> None:
+        self.target = target
+        self.sizes = sizes or Sizes()
+        self.num_blocks = self.sizes.gpu_blocks + 1
+        self.kv_spec = self._kv_spec()
+        self.extra = {**self._default_extra(), **target.extra}
+        self.vllm_config = self._vllm_config()
+        self._structured: Any = None
+        self.hasher = self._hasher()
+
+    # -- configs ---------------------------------------------------------------------------------
+
+    def _kv_spec(self) -> Any:
+        import torch
+        from vllm.v1.kv_cache_interface import FullAttentionSpec
+
+        hidden = json.loads((TINY_MODEL / "config.json").read_text())
+        return FullAttentionSpec(
+            block_size=self.sizes.block_size,
+            num_kv_heads=hidden["num_key_value_heads"],
+            head_size=hidden["head_dim"],
+            dtype=torch.float32,
+        )
+
+    def _default_extra(self) -> dict[str, Any]:
+        """Defaults for the known connectors, so that exactly `cpu_chunks` chunks are usable."""
+        page = self.kv_spec.page_size_bytes
+        rounded = -(-page // PAGE) * PAGE
+        chunks = self.sizes.cpu_chunks
+        name = self.target.class_name
+        if name == "OffloadingConnector":
+            # offload_prompt_only hides stores of decoded blocks (0.23+; ignored before).
+            return {"cpu_bytes_to_use": chunks * rounded, "offload_prompt_only": False}
+        if name == "SimpleCPUOffloadConnector":
+            # Its CPU pool is a BlockPool, whose block 0 is a null block.
+            return {"cpu_bytes_to_use": (chunks + 1) * page}
+        return {}
+
+    def _vllm_config(self) -> Any:
+        from vllm.config import (
+            CacheConfig,
+            DeviceConfig,
+            KVTransferConfig,
+            ModelConfig,
+            SchedulerConfig,
+            VllmConfig,
+        )
+
+        _register_tiny_model()
+        sizes = self.sizes
+        fields = {f.name for f in dataclasses.fields(SchedulerConfig)}
+        scheduler_wanted: dict[str, Any] = {
+            "max_num_seqs": sizes.max_num_seqs,
+            "max_num_batched_tokens": sizes.max_num_batched_tokens,
+            "max_model_len": sizes.max_model_len,
+            "enable_chunked_prefill": True,
+            "async_scheduling": False,
+            "watermark": 0.0,
+            "is_encoder_decoder": False,
+        }
+        init_only = set(inspect.signature(SchedulerConfig).parameters)
+        scheduler_config = SchedulerConfig(
+            **{k: v for k, v in scheduler_wanted.items() if k in fields | init_only}
+        )
+        cache_config = CacheConfig(block_size=sizes.block_size, enable_prefix_caching=True)
+        module_path = self.target.module_path
+        try:
+            vllm_config = VllmConfig(
+                model_config=ModelConfig(
+                    model=str(TINY_MODEL),
+                    skip_tokenizer_init=True,
+                    dtype="float32",
+                    max_model_len=sizes.max_model_len,
+                    enforce_eager=True,
+                ),
+                cache_config=cache_config,
+                scheduler_config=scheduler_config,
+                device_config=DeviceConfig("cpu"),
+                kv_transfer_config=KVTransferConfig(
+                    kv_connector=self.target.class_name,
+                    kv_role=self.target.kv_role,
+                    kv_connector_module_path=module_path,
+                    kv_connector_extra_config=self.extra,
+                    # /dev/shm files are named after it and survive a crash: never reuse one.
+                    engine_id=f"interlock-{uuid.uuid4().hex}",
+                ),
+            )
+        except Exception as error:
+            raise ConstructError(f"vLLM refuses the config: {_first_line(error)}") from error
+        # The platform may have changed what was asked for; the harness relies on both.
+        cache_config.block_size = sizes.block_size
+        vllm_config.scheduler_config.async_scheduling = False
+        cache_config.num_gpu_blocks = self.num_blocks
+        if hasattr(cache_config, "kv_cache_layout"):
+            cache_config.kv_cache_layout = "LBHNC"  # the engine core sets it (gate-targets, 3)
+        if hasattr(cache_config, "hash_block_size"):
+            cache_config.hash_block_size = sizes.block_size
+        return vllm_config
+
+    def kv_cache_config(self) -> Any:
+        """One full-attention group with one layer."""
+        from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec, KVCacheTensor
+
+        names = ["model.layers.0.self_attn.attn"]
+        page = self.kv_spec.page_size_bytes
+        tensor = KVCacheTensor(
+            **keywords(
+                KVCacheTensor,
+                size=page * self.num_blocks,
+                shared_by=names,  # up to 0.28
+                layers=names,  # since 0.29, with the strides
+                layer_stride=page * self.num_blocks,
+                block_stride=page,
+                offset=0,
+            )
+        )
+        return KVCacheConfig(
+            num_blocks=self.num_blocks,
+            kv_cache_tensors=[tensor],
+            kv_cache_groups=[KVCacheGroupSpec(names, self.kv_spec)],
+        )
+
+    def _hasher(self) -> Any:
+        from vllm.utils.hashing import sha256
+        from vllm.v1.core import kv_cache_utils
+
+        kv_cache_utils.init_none_hash(sha256)
+        return kv_cache_utils.get_request_block_hasher(self.sizes.block_size, sha256)
+
+    # -- what the harness uses -------------------------------------------------------------------
+
+    def scheduler(self) -> Any:
+        """A fresh scheduler with a fresh connector, made by vLLM's own factory."""
+        from vllm.v1.core.sched.scheduler import Scheduler
+        from vllm.v1.structured_output import StructuredOutputManager
+
+        if self._structured is None:
+            self._structured = StructuredOutputManager(self.vllm_config)
+        wanted = keywords(
+            Scheduler.__init__,
+            vllm_config=self.vllm_config,
+            kv_cache_config=self.kv_cache_config(),
+            structured_output_manager=self._structured,
+            block_size=self.sizes.block_size,
+            hash_block_size=self.sizes.block_size,
+        )
+        try:
+            scheduler = Scheduler(**wanted)
+        except Exception as error:
+            raise ConstructError(
+                f"{self.target.connector} cannot be built with transfer config "
+                f"{json.dumps(self.extra)}: {type(error).__name__}: {_first_line(error)}"
+            ) from error
+        if scheduler.connector is None:
+            raise ConstructError(f"vLLM built no connector for {self.target.connector}")
+        return scheduler
+
+    def request(self, request_id: str, prompt: list[int], max_tokens: int) -> Any:
+        """A request that stops only by length."""
+        from vllm import SamplingParams
+        from vllm.v1.request import Request
+
+        return Request(
+            **keywords(
+                Request.__init__,
+                request_id=request_id,
+                prompt_token_ids=prompt,
+                sampling_params=SamplingParams(
+                    max_tokens=max_tokens, ignore_eos=True, temperature=0.0
+                ),
+                pooling_params=None,
+                eos_token_id=None,  # up to 0.18
+                block_hasher=self.hasher,
+            )
+        )
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

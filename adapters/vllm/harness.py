@@ -1,0 +1,233 @@
+"""Plays worker and driver for one real scheduler: one worker, synchronous scheduling.
+
+One `step()` is what the engine core does (v1/engine/core.py:657-687): schedule, execute, update.
+Transfer jobs stay open until `complete()` names them; their bytes move (`copy`) at a moment of the
+driver's choice between the submission and the completion, at the latest with the completion, and
+before the step's forward where the metadata orders a flush.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from interlock.adapters.vllm.construct import Constructor
+from interlock.adapters.vllm.ghost import Content, Fault, Ghost, Prefix
+from interlock.adapters.vllm.observers import Job, Report, find_observer
+from interlock.adapters.vllm.recorder import Record, Recorder
+
+VOCABULARY = 32768
+
+
+class DriveError(Exception):
+    """The driver asked for something that cannot be; the message says what."""
+
+
+@dataclass
+class OpenJob:
+    """A job whose completion has not been reported yet."""
+
+    job: Job
+    expected: tuple[Content, ...]  # of a store, what its chunks should hold afterwards
+    copied: bool = False
+    completing: bool = False
+
+
+class Harness:
+    """One scheduler with one connector, from empty."""
+
+    def __init__(self, constructor: Constructor, record: Callable[..., None]) -> None:
+        self.constructor = constructor
+        self.block_size = constructor.sizes.block_size
+        self.scheduler = constructor.scheduler()
+        self.events = 0
+        self._record: Record = record
+        self.recorder = Recorder(
+            self.scheduler,
+            find_observer(self.scheduler.connector),
+            self.block_size,
+            self._count,
+        )
+        self.ghost = Ghost()
+        self.prefixes: dict[str, Prefix] = {}
+        self.open_jobs: list[OpenJob] = []  # oldest first
+        self.faults: list[Fault] = []
+
+    @property
+    def steps(self) -> int:
+        """How often schedule() was called."""
+        return self.recorder.step
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Requests that the scheduler still knows, those whose free is delayed included."""
+        return sorted(self.scheduler.requests)
+
+    # -- the driver's moves ----------------------------------------------------------------------
+
+    def add(self, request: str, prompt: list[int], max_tokens: int) -> None:
+        """A new request; ids are never used again."""
+        if request in self.prefixes:
+            raise DriveError(f"request {request!r} was added before; use a new id")
+        if not prompt or max_tokens < 1:
+            raise DriveError(f"request {request!r} needs a prompt and max_tokens >= 1")
+        limit = self.constructor.sizes.max_model_len
+        if len(prompt) + max_tokens > limit:
+            raise DriveError(f"request {request!r} is longer than max_model_len={limit}")
+        self.prefixes[request] = Prefix(prompt, self.block_size, VOCABULARY)
+        self.recorder.add_request(request)
+        self.scheduler.add_request(self.constructor.request(request, prompt, max_tokens))
+
+    def abort(self, request: str) -> bool:
+        """Abort between two steps; False where the request is not there any more."""
+        from vllm.v1.request import RequestStatus
+
+        known = self.scheduler.requests.get(request)
+        if known is None or known.is_finished():
+            return False
+        self.scheduler.finish_requests(request, RequestStatus.FINISHED_ABORTED)
+        return True
+
+    def complete(self, nth: int) -> bool:
+        """The nth oldest open job completes with the next step; False where there is none."""
+        waiting = [job for job in self.open_jobs if not job.completing]
+        if not 0 <= nth < len(waiting):
+            return False
+        waiting[nth].completing = True
+        return True
+
+    def copy(self, nth: int) -> bool:
+        """The bytes of the nth oldest job that are still to move, move now."""
+        waiting = [job for job in self.open_jobs if not job.copied]
+        if not 0 <= nth < len(waiting):
+            return False
+        self._copy(waiting[nth])
+        return True
+
+    def step(self) -> None:
+        """schedule, the worker's step, update_from_output."""
+        output = self.scheduler.schedule()
+        decoded = self.recorder.decoded
+        self.open_jobs += [OpenJob(job, self._expected(job)) for job in decoded.jobs]
+        for open_job in self.open_jobs:
+            if open_job.job.id in decoded.flushed:  # handle_preemptions: a barrier
+                self._copy(open_job)
+        tokens = self._forward(output)
+        report = self._finish_jobs(output.finished_req_ids)
+        self.recorder.update_from_output(report)
+        self.scheduler.update_from_output(output, self._model_output(output, tokens, report))
+
+    # -- the worker ------------------------------------------------------------------------------
+
+    def _forward(self, output: Any) -> dict[str, list[int]]:
+        """Writes the contents of the scheduled tokens, checks all contents that are read."""
+        spans = {}
+        for rid, count in output.num_scheduled_tokens.items():
+            # schedule() has advanced it already (Scheduler._update_after_schedule).
+            end = self.scheduler.requests[rid].num_computed_tokens
+            spans[rid] = (end - count, end)
+        for rid, (start, _) in spans.items():
+            if start % self.block_size:
+                self._read_begun(rid, start // self.block_size, start)
+        for rid, (start, end) in spans.items():
+            self._write(rid, start, end)
+        for rid, (start, _) in spans.items():
+            for index in range(start // self.block_size):
+                self._read(rid, index, start)
+        return {rid: self._sample(rid, end) for rid, (_, end) in spans.items()}
+
+    def _write(self, rid: str, start: int, end: int) -> None:
+        table, prefix = self.recorder.tables[rid], self.prefixes[rid]
+        for index in range(start // self.block_size, -(-end // self.block_size)):
+            self.ghost.blocks[table[index][0]] = prefix.content(index, end)
+
+    def _read(self, rid: str, index: int, end: int) -> None:
+        block = self.recorder.tables[rid][index][0]
+        expected = self.prefixes[rid].content(index, end)
+        found = self.ghost.blocks.get(block)
+        if found != expected:
+            self._fault("read", expected, found, block=block, request=rid)
+
+    def _read_begun(self, rid: str, index: int, start: int) -> None:
+        """The block that the request is in the middle of holds at least its tokens so far.
+
+        It may hold more: of a prompt that a load covered whole, the last token is computed again.
+        """
+        block, prefix = self.recorder.tables[rid][index][0], self.prefixes[rid]
+        found = self.ghost.blocks.get(block)
+        last = min((index + 1) * self.block_size, len(prefix.tokens))
+        if found not in {prefix.content(index, end) for end in range(start, last + 1)}:
+            self._fault("read", prefix.content(index, start), found, block=block, request=rid)
+
+    def _sample(self, rid: str, end: int) -> list[int]:
+        prefix = self.prefixes[rid]
+        if end < len(prefix.tokens):
+            return []  # a chunk of a prefill
+        token = prefix.next_token()
+        prefix.tokens.append(token)
+        return [token]
+
+    # -- transfer jobs ---------------------------------------------------------------------------
+
+    def _expected(self, job: Job) -> tuple[Content, ...]:
+        if job.kind == "load":
+            return (None,) * len(job.pairs)  # whoever reads the block checks it
+        contents = []
+        for block, _ in job.pairs:
+            allocation = self.recorder.allocation_of(job, block)
+            rid, index = self.recorder.owner[block, allocation]
+            contents.append(self.prefixes[rid].content(index, (index + 1) * self.block_size))
+        return tuple(contents)
+
+    def _copy(self, open_job: OpenJob) -> None:
+        if not open_job.copied:
+            open_job.copied = True
+            self.ghost.copy(open_job.job.kind, open_job.job.pairs)
+
+    def _finish_jobs(self, finished_requests: set[str]) -> Report:
+        done = [job for job in self.open_jobs if job.completing]
+        for open_job in done:
+            self._copy(open_job)
+            self.open_jobs.remove(open_job)
+            self._check_store(open_job)
+        return self.recorder.observer.report([j.job for j in done], finished_requests)
+
+    def _check_store(self, open_job: OpenJob) -> None:
+        job = open_job.job
+        if job.kind == "load":
+            return
+        for index, (block, chunk) in enumerate(job.pairs):
+            found, expected = self.ghost.chunks.get(chunk), open_job.expected[index]
+            if found != expected:
+                model_job = job.model_job(index)
+                self._fault("store", expected, found, block=block, chunk=chunk, job=model_job)
+
+    # -- outputs ---------------------------------------------------------------------------------
+
+    def _model_output(self, output: Any, tokens: dict[str, list[int]], report: Report) -> Any:
+        from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput
+
+        ids = list(output.num_scheduled_tokens)
+        connector_output = None
+        if report:
+            connector_output = KVConnectorOutput(
+                finished_sending=report.finished_sending or None,
+                finished_recving=report.finished_recving or None,
+                kv_connector_worker_meta=report.worker_meta,
+            )
+        return ModelRunnerOutput(
+            req_ids=ids,
+            req_id_to_index={rid: index for index, rid in enumerate(ids)},
+            sampled_token_ids=[tokens[rid] for rid in ids],
+            kv_connector_output=connector_output,
+        )
+
+    def _fault(self, kind: str, expected: Content, found: Content, **where: Any) -> None:
+        self.faults.append(
+            Fault(kind, self.events, self.recorder.step, expected=expected, found=found, **where)
+        )
+
+    def _count(self, event: str, **args: Any) -> None:
+        self.events += 1
+        self._record(event, **args)

@@ -1,0 +1,191 @@
+"""Runs the child of one release and talks to it.
+
+    with Child(fetch("0.20.2"), ensure_requirements()) as child:
+        child.run("vllm:SimpleCPUOffloadConnector", [scenario], sizes={"cpu_chunks": 8})
+
+One child serves any number of jobs: its start costs an import of vLLM, a scenario a few ms.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+START_SECONDS = 120.0
+ANSWER_SECONDS = 300.0
+
+
+class ChildError(Exception):
+    """The child could not start, died or was ended; the message is one line.
+
+    `kind` says whose fault it is: "usage" (the job), "construct" (vLLM refuses the connector),
+    "import" (this release does not import here), "died", "timeout".
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Child:
+    """One child process. `overlay` is the folder of a release, or None for the installed vLLM."""
+
+    def __init__(
+        self,
+        overlay: Path | None = None,
+        python: Path | str = sys.executable,
+        start_seconds: float = START_SECONDS,
+    ) -> None:
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._errors: list[str] = []
+        self._process = subprocess.Popen(
+            [str(python), "-m", "interlock.adapters.vllm.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(overlay),
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+        for target in (self._read_answers, self._read_errors):
+            threading.Thread(target=target, daemon=True).start()
+        try:
+            ready = self._answer(start_seconds, "import vLLM")
+        except BaseException:
+            self.close()
+            raise
+        self.vllm: str = ready["ready"]["vllm"]
+        self.import_seconds: float = ready["ready"]["seconds"]
+
+    def run(
+        self,
+        connector: str,
+        scenarios: Sequence[Any],
+        config: dict[str, Any] | None = None,
+        sizes: dict[str, int] | None = None,
+        step_seconds: float = 10.0,
+        seconds: float = ANSWER_SECONDS,
+    ) -> list[dict[str, Any]]:
+        """Play scenarios, each on a fresh scheduler; one result per scenario (scenario.Played)."""
+        job = {
+            "connector": connector,
+            "config": config or {},
+            "sizes": sizes or {},
+            "scenarios": list(scenarios),
+            "step_seconds": step_seconds,
+        }
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(job, separators=(",", ":")) + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise ChildError("died", f"the child is gone: {self._last_error()}") from error
+        return self._answer(seconds, f"play {len(scenarios)} scenarios")["results"]
+
+    def close(self) -> None:
+        """End the child; safe to call again."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    pass  # what was not written when the child died
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- pipes -----------------------------------------------------------------------------------
+
+    def _answer(self, seconds: float, what: str) -> dict[str, Any]:
+        try:
+            line = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            self.close()
+            raise ChildError("timeout", f"the child did not {what} within {seconds:g} s") from None
+        if line is None:
+            self._process.wait()
+            code = self._process.returncode
+            raise ChildError("died", f"the child ended with {code}: {self._last_error()}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise ChildError(answer["error"]["kind"], answer["error"]["message"])
+        return answer
+
+    def _read_answers(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            for line in self._process.stdout:
+                self._lines.put(line)
+        except (OSError, ValueError):
+            pass  # closed while reading
+        self._lines.put(None)
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        try:
+            for line in self._process.stderr:
+                self._errors = [*self._errors[-20:], line.rstrip()]
+        except (OSError, ValueError):
+            pass
+
+    def _last_error(self) -> str:
+        said = [line for line in self._errors if line.strip()]
+        return said[-1].strip() if said else "it said nothing"
+
+
+def _environment(overlay: Path | None) -> dict[str, str]:
+    """This process's environment and import path, the overlay first."""
+    environment = dict(os.environ)
+    path = [str(overlay)] if overlay else []
+    # The child may run in another venv, which need not have Interlock installed.
+    path += [entry for entry in _interlock_path() if entry not in path]
+    if inherited := environment.get("PYTHONPATH"):
+        path.append(inherited)
+    environment["PYTHONPATH"] = os.pathsep.join(path)
+    environment["PYTHONHASHSEED"] = "0"
+    environment["OMP_NUM_THREADS"] = "1"
+    environment["CUDA_VISIBLE_DEVICES"] = ""
+    return environment
+
+
+def _interlock_path() -> list[str]:
+    """A folder from which `interlock.adapters.vllm` imports, wherever it was imported from here."""
+    from interlock.adapters.vllm.releases import cache_root
+
+    here = Path(__file__).resolve().parent
+    farm = cache_root() / "farm" / _digest(str(here)) / "interlock" / "adapters"
+    link = farm / "vllm"
+    if not link.exists():
+        farm.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        try:
+            link.symlink_to(here, target_is_directory=True)
+        except FileExistsError:
+            pass  # another process was faster
+    return [str(farm.parent.parent)]
+
+
+def _digest(text: str) -> str:
+    import hashlib
+
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()

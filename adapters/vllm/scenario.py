@@ -1,0 +1,165 @@
+"""A scenario: a plain JSON list of operations, played on a fresh scheduler.
+
+- {"op": "add", "request": "A", "prompt": ["p", "q"], "tail": 1, "max_tokens": 2}: the prompt is one
+  full block per symbol, then `tail` tokens (default 0) that are the same for every request
+- {"op": "step"}
+- {"op": "complete", "nth": 0}: the completion of the nth oldest open job comes with the next step
+- {"op": "copy", "nth": 0}: the bytes of the nth oldest job not yet copied move now; without it they
+  move with the completion, or before the forward where a flush is ordered
+- {"op": "abort", "request": "A"}
+
+An operation that finds nothing to act on (no such job, request gone) is ignored, and counted: so
+every sublist of a scenario is a scenario, which shrinking needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from interlock.adapters.vllm.construct import Constructor
+from interlock.adapters.vllm.harness import VOCABULARY, DriveError, Harness
+from interlock.adapters.vllm.timeout import StepTimeoutError, time_limit
+
+Scenario = Sequence[dict[str, Any]]
+
+SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
+    "add": {"request": (str,), "prompt": (list,), "tail": (int,), "max_tokens": (int,)},
+    "step": {},
+    "complete": {"nth": (int,)},
+    "copy": {"nth": (int,)},
+    "abort": {"request": (str,)},
+}
+DEFAULTS: dict[str, Any] = {"tail": 0, "max_tokens": 1, "nth": 0}
+
+
+class ScenarioError(Exception):
+    """The scenario is not one; the message names the operation and what would be right."""
+
+
+@dataclass
+class Played:
+    """What came of a scenario."""
+
+    events: list[dict[str, Any]] = field(default_factory=list)
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    steps: int = 0
+    ignored: list[int] = field(default_factory=list)  # indexes of operations without effect
+    open_jobs: list[str] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
+    free_blocks: int | None = None
+    error: dict[str, Any] | None = None  # kind, operation, type, message, where
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """For the child's answer."""
+        return dict(vars(self))
+
+
+def check(scenario: Any) -> Scenario:
+    """The scenario with its defaults filled in; ScenarioError for a malformed one."""
+    if not isinstance(scenario, list):
+        raise ScenarioError("a scenario is a JSON list of operations")
+    return [_check_operation(i, operation) for i, operation in enumerate(scenario)]
+
+
+def _check_operation(index: int, operation: Any) -> dict[str, Any]:
+    name = operation.get("op") if isinstance(operation, dict) else None
+    if name not in SHAPES:
+        raise ScenarioError(f"operation {index}: op is {name!r}; it is one of {', '.join(SHAPES)}")
+    filled = {key: DEFAULTS[key] for key in SHAPES[name] if key in DEFAULTS} | operation
+    shape = {"op": (str,), **SHAPES[name]}
+    if set(filled) != set(shape):
+        wrong = sorted(set(filled) ^ set(shape))
+        raise ScenarioError(f"operation {index} ({name}): missing or unknown {', '.join(wrong)}")
+    for key, types in shape.items():
+        if not isinstance(filled[key], types) or isinstance(filled[key], bool):
+            raise ScenarioError(f"operation {index} ({name}): {key} is {filled[key]!r}")
+    return filled
+
+
+@lru_cache(maxsize=4096)
+def block_tokens(symbol: str, size: int) -> tuple[int, ...]:
+    """The tokens of a prompt symbol; equal symbols give equal blocks."""
+    digest = hashlib.blake2b(symbol.encode(), digest_size=64).digest()
+    return tuple(3 + (digest[i % 64] * 256 + i * 7 + digest[(i + 1) % 64]) % (VOCABULARY - 3)
+                 for i in range(size))
+
+
+def prompt_tokens(prompt: Sequence[Any], tail: int, block_size: int) -> list[int]:
+    """The tokens of an add operation."""
+    if not 0 <= tail < block_size:
+        raise ScenarioError(f"tail is {tail}; it is at least 0 and less than a block, {block_size}")
+    tokens = [t for symbol in prompt for t in block_tokens(str(symbol), block_size)]
+    return tokens + list(block_tokens("", block_size)[:tail])
+
+
+def play(constructor: Constructor, scenario: Any, step_seconds: float = 10.0) -> Played:
+    """Play a scenario on a fresh scheduler; whatever the scheduler raises is part of the result."""
+    operations = check(scenario)
+    played = Played()
+    start = time.perf_counter()
+
+    def record(event: str, **args: Any) -> None:
+        played.events.append({"event": event, **args})
+
+    with time_limit(step_seconds, "constructing the scheduler"):
+        harness = Harness(constructor, record)
+    for index, operation in enumerate(operations):
+        try:
+            with time_limit(step_seconds, f"operation {index} ({operation['op']})"):
+                if not _apply(harness, operation):
+                    played.ignored.append(index)
+        except DriveError as error:
+            raise ScenarioError(f"operation {index}: {error}") from error
+        except ScenarioError:
+            raise
+        except StepTimeoutError as error:
+            played.error = {"kind": "timeout", "operation": index, "message": str(error)}
+            break
+        except Exception as error:
+            played.error = _crash(index, error)
+            break
+    played.faults = [fault.to_json() for fault in harness.faults]
+    played.steps = harness.steps
+    played.open_jobs = [j.job.id for j in harness.open_jobs]
+    played.unfinished = harness.unfinished
+    played.free_blocks = harness.scheduler.kv_cache_manager.block_pool.get_num_free_blocks()
+    played.seconds = time.perf_counter() - start
+    return played
+
+
+def _apply(harness: Harness, operation: dict[str, Any]) -> bool:
+    match operation["op"]:
+        case "add":
+            prompt = prompt_tokens(operation["prompt"], operation["tail"], harness.block_size)
+            harness.add(operation["request"], prompt, operation["max_tokens"])
+            return True
+        case "step":
+            harness.step()
+            return True
+        case "complete":
+            return harness.complete(operation["nth"])
+        case "copy":
+            return harness.copy(operation["nth"])
+        case _:
+            return harness.abort(operation["request"])
+
+
+def _crash(index: int, error: Exception) -> dict[str, Any]:
+    """An exception of the scheduler or the connector, with the innermost frame in vLLM."""
+    frames = traceback.extract_tb(error.__traceback__)
+    in_vllm = [f for f in frames if "/vllm/" in f.filename and "/adapters/vllm/" not in f.filename]
+    where = in_vllm[-1] if in_vllm else frames[-1]
+    return {
+        "kind": "crash" if in_vllm else "harness",
+        "operation": index,
+        "type": type(error).__name__,
+        "message": str(error).strip().split("\n")[0],
+        "where": f"{where.filename.rpartition('/vllm/')[2]}:{where.lineno} {where.name}",
+    }

@@ -1,0 +1,1 @@
+"""WHY it is believed: explorer, induction, bounded checking, replay, reference."""

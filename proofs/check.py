@@ -1,0 +1,203 @@
+"""Checks slices of the specification by exploration, and says what was checked.
+
+>>> result = run_check(slices=["store"], properties=["computed-and-kept-is-served"])
+>>> result.verdict
+'holds'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from interlock.proofs.explorer.program import Program
+from interlock.proofs.explorer.result import Counterexample, Exploration, PropertyVerdict
+from interlock.proofs.explorer.search import Limits, explore
+from interlock.proofs.explorer.search import Progress as SearchProgress
+from interlock.proofs.explorer.trace import write_counterexample
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.properties import Property, Witness
+from interlock.spec.language.settings import Slice
+from interlock.spec.language.specification import Specification, UnknownName
+
+Verdict = Literal["holds", "violated", "inconclusive"]
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a caller may show: where the check is; ``finished`` is a run that has just ended."""
+
+    description: str
+    completed: int | None = None
+    total: int | None = None
+    finished: Run | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A property that fails, with the actions of a shortest counterexample and the trace, if written."""
+
+    property: str
+    length: int
+    trace: str | None
+    actions: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One slice at one scope under one assignment of the switches."""
+
+    slice: str
+    scope: dict[str, int]
+    switches: dict[str, str]
+    exhaustive: bool
+    states: int
+    transitions: int
+    depth: int
+    seconds: float
+    properties: dict[str, PropertyVerdict]
+    violations: list[Violation]
+    never_enabled: list[str]
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """The runs, the totals and the verdict over all of them."""
+
+    verdict: Verdict
+    reason: str
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def states(self) -> int:
+        return sum(r.states for r in self.runs)
+
+    @property
+    def transitions(self) -> int:
+        return sum(r.transitions for r in self.runs)
+
+    @property
+    def states_per_second(self) -> float:
+        seconds = sum(r.seconds for r in self.runs)
+        return round(self.states / seconds, 1) if seconds else 0.0
+
+
+def run_check(
+    *,
+    slices: list[str] | None = None,
+    scope: dict[str, int] | None = None,
+    preset: str = "interlock",
+    sets: dict[str, str] | None = None,
+    properties: list[str] | None = None,
+    engine: str = "auto",
+    progress: Callable[[Progress], None] | None = None,
+    trace_dir: Path | None = None,
+    spec: Specification = SPECIFICATION,
+    limits: Limits = LIMITS,
+) -> CheckResult:
+    """Explore slices and judge their properties.
+
+    Args:
+        slices: default: the default slices that cover one of ``properties``.
+        scope: sizes that replace the slices' own.
+        engine: ``auto`` or ``plain``.
+        trace_dir: where to write ``SLICE.PROPERTY.jsonl`` for each violation.
+
+    Raises:
+        UnknownName: a slice, sort, preset, switch, value or property that the specification lacks.
+    """
+    values = spec.switch_values(preset, sets)
+    if engine not in ("auto", "plain"):
+        raise UnknownName("engine", engine, ["auto", "plain"])
+    for sort, size in (scope or {}).items():
+        spec.sort(sort)
+        if size < 1:
+            raise UnknownName(f"size of sort {sort}", str(size), ["1", "2", "3"])
+    wanted = [spec.property(p) for p in properties] if properties else list(spec.properties)
+    runs: list[Run] = []
+    chosen = _chosen_slices(spec, slices, wanted, named=bool(properties))
+    for number, slice_ in enumerate(chosen):
+        covered = [p for p in wanted if slice_.name in p.slices]
+        system = elaborate(spec, values, slice_, scope, covered)
+
+        def report(p: SearchProgress, number: int = number) -> None:
+            if progress is not None:
+                text = f"slice {p.slice}: depth {p.depth}, {p.states:,} states, frontier {p.frontier:,}"
+                progress(Progress(text, number, len(chosen)))
+
+        # Whoever names properties wants their counterexamples, not the rest of the graph.
+        stop_at = [p.id for p in covered if not isinstance(p, Witness)] if properties else []
+        found = explore(system, limits=limits, progress=report, stop_at=stop_at)
+        run = _as_run(found, preset, trace_dir)
+        runs.append(run)
+        if progress is not None:
+            progress(Progress(f"slice {slice_.name} done", number + 1, len(chosen), run))
+    verdict, reason = _judge(runs)
+    return CheckResult(verdict, reason, runs)
+
+
+def _chosen_slices(
+    spec: Specification, names: list[str] | None, wanted: Iterable[Property], named: bool
+) -> list[Slice]:
+    if names:
+        return [spec.slice(n) for n in dict.fromkeys(names)]
+    covering = {s for p in wanted for s in p.slices}
+    chosen = [s for s in spec.slices if s.name in covering and (s.default or named)]
+    if not chosen:
+        raise UnknownName("slice for these properties", "none", [s.name for s in spec.slices])
+    return chosen
+
+
+def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
+    system = found.program.system
+    violations: list[Violation] = []
+    for c in sorted(found.counterexamples, key=lambda c: c.length):
+        trace: Path | None = None
+        if trace_dir is not None:
+            trace = trace_dir / f"{system.slice.name}.{c.property_id.replace(':', '-')}.jsonl"
+            write_counterexample(trace, found.program, c, preset)
+        violations.append(
+            Violation(c.property_id, c.length, None if trace is None else str(trace), actions(found.program, c))
+        )
+    for property_id, verdict in found.verdicts.items():
+        if verdict == "violated" and not any(v.property == property_id for v in violations):
+            # A witness that no state satisfies has no counterexample: the whole graph is the evidence.
+            violations.append(Violation(property_id, 0, None, []))
+    return Run(
+        slice=system.slice.name,
+        scope=dict(system.scope),
+        switches=dict(system.switches),
+        exhaustive=found.exhaustive,
+        states=found.states,
+        transitions=found.transitions,
+        depth=found.depth,
+        seconds=round(found.seconds, 3),
+        properties=found.verdicts,
+        violations=violations,
+        never_enabled=found.never_enabled,
+    )
+
+
+def actions(program: Program, found: Counterexample) -> list[str]:
+    """The steps of a counterexample as text."""
+    return [program.instances[s.instance].text(program.system) for s in found.steps]
+
+
+def _judge(runs: list[Run]) -> tuple[Verdict, str]:
+    """Violated beats inconclusive beats holds; a run without properties, or cut short, is no pass."""
+    violated = [f"{v.property} in {r.slice}" for r in runs for v in r.violations]
+    if violated:
+        return "violated", ", ".join(violated)
+    for r in runs:
+        if not r.properties:
+            return "inconclusive", f"slice {r.slice} covers none of the properties"
+        vacuous = [i for i, v in r.properties.items() if v == "vacuous"]
+        if vacuous:
+            return "inconclusive", f"vacuous in {r.slice}: {', '.join(vacuous)}"
+        if not r.exhaustive:
+            return "inconclusive", f"slice {r.slice} was not explored to its end"
+    return "holds", f"{len(runs)} slices, every reachable state"

@@ -1,0 +1,214 @@
+"""Agreement: the formulas that are proved about, and the explorer, are one machine.
+
+The formulas are evaluated at two elements per sort on type-correct states, half reachable and half
+random, and must give exactly the explorer's successors, violations included. Every axiom about
+counts must be true with true counts on the steps taken. A few states are put to z3 itself.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import z3
+
+from interlock.proofs.explorer.layout import UNDEFINED, State
+from interlock.proofs.explorer.program import Fault, Instance, Program, ScopeExceeded
+from interlock.proofs.smt.encode import Encoding, StepFormulas
+from interlock.proofs.smt.formulas import Formulas, Outcome
+from interlock.proofs.smt.samples import Sampler
+from interlock.proofs.smt.values import Expr
+from interlock.spec.language.sorts import BOOL, INT
+from interlock.spec.language.system import System
+
+STATES = 10_000
+ENABLED_MIN = 100
+SPOT_CHECKS = 36
+RANDOM_DRAWS_MAX = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What was compared, and the first difference if there is one.
+
+    Args:
+        enabled: per action in how many states it was enabled.
+        violations: per kind (``range``, ``domain``) how many steps both sides call a violation.
+        axioms: evaluations of count axioms.
+        spot_checks: steps that z3 itself was asked about.
+    """
+
+    states: int
+    reachable: int
+    scope: dict[str, int]
+    transitions: int
+    enabled: dict[str, int]
+    violations: dict[str, int]
+    axioms: int
+    spot_checks: int
+    difference: str | None
+    seconds: float
+
+    @property
+    def rare(self) -> list[str]:
+        """Actions that were enabled in too few states to say anything."""
+        return [a for a, n in self.enabled.items() if n < ENABLED_MIN]
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Compares the formulas of an encoding with the explorer's program of the same system."""
+
+    program: Program
+    encoding: Encoding
+    seed: int = 0
+    formulas: Formulas = field(init=False)
+    enabled: Counter[str] = field(init=False, default_factory=Counter)
+    violations: Counter[str] = field(init=False, default_factory=Counter)
+    transitions: int = field(init=False, default=0)
+    _steps: list[tuple[State, Instance, State]] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.formulas = Formulas(self.encoding, self.program.layout, self.program.instances)
+
+    def difference(self, state: State) -> str | None:
+        """How the two sides differ in ``state``; ``None`` if they agree."""
+        theirs = dict(self.program.successors(state))
+        ours = dict(self.formulas.successors(state))
+        seen: set[str] = set()
+        for number in sorted(theirs.keys() | ours.keys()):
+            instance = self.program.instances[number]
+            problem = self._judge(theirs.get(number), ours.get(number))
+            if problem is not None:
+                facts = ", ".join(f"{k}={v}" for k, v in self.program.layout.decode(state).items() if v not in ("false", "0"))
+                return f"{instance.text(self.program.system)}: {problem}; in {facts}"
+            outcome = theirs[number]
+            if isinstance(outcome, tuple):
+                self.transitions += 1
+                self._keep(state, instance, outcome)
+            elif isinstance(outcome, Fault):
+                self.violations[outcome.property_id.partition(":")[0]] += 1
+            if isinstance(outcome, tuple) or outcome.args[0].find("becomes") >= 0:
+                seen.add(instance.step.name)
+        self.enabled.update(seen)
+        return None
+
+    def false_axiom(self) -> tuple[int, str | None]:
+        """Evaluates the axioms about counts on steps seen; how many, and the first that is false."""
+        count = 0
+        for state, instance, after in self._steps:
+            for text, value in self.formulas.axioms(instance, state, after):
+                count += 1
+                if not value:
+                    return count, f"axiom about counts is false in {instance.text(self.program.system)}: {text}"
+        return count, None
+
+    def spot_check(self, count: int) -> tuple[int, str | None]:
+        """Asks z3 itself about steps seen: the guard holds there, and the post state is this and no other."""
+        chosen = random.Random(self.seed).sample(self._steps, min(count, len(self._steps)))
+        for n, (state, instance, after) in enumerate(chosen, start=1):
+            if not _z3_agrees(self.encoding, self.program, state, instance, after):
+                return n, f"z3 has another successor for {instance.text(self.program.system)}"
+        return len(chosen), None
+
+    def _keep(self, state: State, instance: Instance, after: State) -> None:
+        if self.transitions % 97 == 0 and len(self._steps) < 400:
+            self._steps.append((state, instance, after))
+
+    @staticmethod
+    def _judge(theirs: State | Fault | ScopeExceeded | None, ours: Outcome | None) -> str | None:
+        if isinstance(theirs, Fault):
+            kind = theirs.property_id.partition(":")[0]
+            if ours is None or isinstance(ours, tuple):
+                return f"a violation ({theirs.message}) for the explorer, none for the formulas"
+            return None if kind in ours else f"a violation of {kind} for the explorer, of {sorted(ours)} for the formulas"
+        if isinstance(ours, frozenset):
+            return f"a violation of {sorted(ours)} for the formulas, none for the explorer"
+        if isinstance(theirs, ScopeExceeded):
+            return None if ours is not None else f"{theirs} for the explorer, disabled for the formulas"
+        if (theirs is None) != (ours is None):
+            who = "the formulas" if theirs is None else "the explorer"
+            return f"enabled for {who} only"
+        return None if theirs == ours else "different successors"
+
+
+def check_agreement(system: System, states: int = STATES, seed: int = 0) -> Agreement:
+    """Compares formulas and explorer at the scope of ``system``."""
+    started = time.monotonic()
+    comparison = Comparison(Program(system), Encoding(system), seed)
+    sampler = Sampler(comparison.program, seed)
+    reachable = sampler.reachable(states // 2)
+    difference, axioms, spots, seen = None, 0, 0, 0
+    for state in _with_random(sampler, comparison, reachable, states):
+        difference = comparison.difference(state)
+        seen += 1
+        if difference is not None:
+            break
+    if difference is None:
+        axioms, difference = comparison.false_axiom()
+    if difference is None:
+        spots, difference = comparison.spot_check(SPOT_CHECKS)
+    return Agreement(
+        states=seen,
+        reachable=min(seen, len(reachable)),
+        scope=dict(system.scope),
+        transitions=comparison.transitions,
+        enabled={s.name: comparison.enabled[s.name] for s in system.steps},
+        violations=dict(comparison.violations),
+        axioms=axioms,
+        spot_checks=spots,
+        difference=difference,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _with_random(
+    sampler: Sampler, comparison: Comparison, reachable: list[State], states: int
+) -> Iterator[State]:
+    """The reachable states, then as many random ones; those in which a rare action is enabled first."""
+    yield from reachable
+    for i in range(states - len(reachable)):
+        rare = [s.name for s in comparison.program.system.steps if comparison.enabled[s.name] < ENABLED_MIN]
+        yield comparison.formulas.draw(sampler, reachable[i % len(reachable)], rare)
+
+
+def _z3_agrees(encoding: Encoding, program: Program, state: State, instance: Instance, after: State) -> bool:
+    values, layout = encoding.values, program.layout
+    formulas: StepFormulas = encoding.step(instance.step.name)
+    elements = {
+        s.name: [values.constant(f"{s.name}{i}", s.name) for i in range(program.system.scope[s.name])]
+        for s in program.system.spec.sorts
+    }
+
+    def constant(type_name: str, number: int) -> Expr:
+        if type_name == BOOL:
+            return values.boolean(bool(number))
+        if type_name == INT:
+            return values.integer(number)
+        members = program.system.members(type_name)
+        return values.member(type_name, members[number]) if members else elements[type_name][number]
+
+    solver = z3.Solver(ctx=values.ctx)
+    for name, known in elements.items():
+        anything = values.fresh("x", name)
+        solver.add(z3.ForAll([anything], z3.Or([anything == k for k in known])), z3.Distinct(known))
+        solver.add(values.sizes[name] == len(known))
+    reached: list[Expr] = []
+    for slot, old, new in zip(layout.slots, state, after, strict=True):
+        v = layout.variable(slot.variable)
+        args = [constant(a.sort, i) for a, i in zip(v.args, slot.args, strict=True)]
+        if old != UNDEFINED or v.domain is None:
+            solver.add(encoding.before.value(v.name, args) == constant(v.result, old))
+        if new != UNDEFINED or v.domain is None:
+            reached.append(formulas.after.value(v.name, args) == constant(v.result, new))
+    for p, number in zip(instance.step.params, instance.args, strict=True):
+        solver.add(formulas.env()[p] == constant(p.sort, number))
+    expected = z3.And([*(c.formula for c in formulas.guard), *reached])
+    solver.add(encoding.count_axioms())
+    if solver.check() != z3.sat:
+        return False
+    solver.add(z3.Not(expected))
+    return bool(solver.check() == z3.unsat)

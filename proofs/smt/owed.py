@@ -1,0 +1,132 @@
+"""What must be proved, as terms that any engine can read; primed parts speak of the state after a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from interlock.proofs.smt.defined import defined, for_all, guard_defined, implies, update_defined
+from interlock.spec.language import terms as T
+from interlock.spec.language.actions import Update
+from interlock.spec.language.sorts import INT
+from interlock.spec.language.system import Step, System, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A named statement: an invariant, a declared range, or that something is defined."""
+
+    name: str
+    term: T.Term
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """``claim`` must follow: at the start, in every inductive state, or of every step from one.
+
+    Args:
+        step: the action; ``None`` for the start and for states.
+        at_start: from the initial values alone.
+        enabled: the step's guard may be assumed (not where the guard itself must be defined).
+    """
+
+    claim: Claim
+    step: str | None = None
+    at_start: bool = False
+    enabled: bool = True
+
+    @property
+    def place(self) -> str:
+        """The action, ``start`` or ``state``."""
+        return self.step or ("start" if self.at_start else "state")
+
+    @property
+    def name(self) -> str:
+        """``plan_store / one-open-store-per-block``."""
+        return f"{self.place} / {self.claim.name}"
+
+
+def obligations(system: System, invariants: tuple[Claim, ...]) -> Iterator[Obligation]:
+    """Everything that makes ``invariants``, with the declared ranges, inductive."""
+    ranges = tuple(range_claims(system))
+    for c in (*undefined_at_start(system), *ranges, *invariants):
+        yield Obligation(c, at_start=True)
+    for c in invariants:
+        where = defined(system, c.term)
+        if where != T.TRUE:
+            yield Obligation(Claim(f"defined:{c.name}", where))
+    for s in system.steps:
+        guard = guard_defined(system, s.guard)
+        if guard != T.TRUE:
+            yield Obligation(Claim("domain:guard", guard), s.name, enabled=False)
+        for c in (*step_claims(system, s), *(primed(i) for i in invariants)):
+            yield Obligation(c, s.name)
+
+
+def step_claims(system: System, step: Step) -> tuple[Claim, ...]:
+    """What a step owes beside the invariants: its updates are made where they are defined, in range."""
+    changed = {u.symbol: u for u in step.updates}
+    claims = [Claim(f"domain:{u.symbol}", update_defined(system, u)) for u in step.updates]
+    claims += [Claim(f"value:{v.name}", _has_value(v, changed.get(v.name))) for v in system.variables]
+    claims += [primed(r) for r in range_claims(system, set(changed))]
+    return tuple(c for c in claims if c.term != T.TRUE and _touched(c.term, set(changed)))
+
+
+def primed(claim: Claim) -> Claim:
+    """The claim, of the state after a step."""
+    return Claim(claim.name, T.Primed(body=claim.term))
+
+
+def range_claims(system: System, changed: set[str] | None = None) -> Iterator[Claim]:
+    """The declared ranges of all integer variables, or of those that ``changed`` may move."""
+    for v in system.variables:
+        if v.result != INT:
+            continue
+        value = T.Apply(symbol=v.name, args=v.args)
+        above = T.TRUE if v.high is None else T.Le(left=value, right=v.high)
+        bounds = for_all(v.args, T.conjunction(T.Le(left=v.low, right=value), above))
+        if changed is None or T.symbols(bounds) & changed:
+            yield Claim(f"range:{v.name}", bounds)
+
+
+def undefined_at_start(system: System) -> Iterator[Claim]:
+    """A partial function without an initial value is defined nowhere at the start."""
+    for v in system.variables:
+        if v.init is None and v.domain is not None:
+            yield Claim(f"value:{v.name}", for_all(v.args, T.negation(v.domain)))
+
+
+def start_terms(system: System) -> Iterator[Claim]:
+    """The initial values."""
+    for v in system.variables:
+        if v.init is not None:
+            yield Claim(f"init:{v.name}", for_all(v.args, T.Apply(symbol=v.name, args=v.args).eq(v.init)))
+
+
+def _has_value(v: Variable, u: Update | None) -> T.Term:
+    """Where a partial function becomes defined, the step gives it a value."""
+    if v.domain is None:
+        return T.TRUE
+    # The declared arguments may have names of parameters: they get names of their own.
+    args = tuple(T.Var(name=f"at{i}", sort=a.sort) for i, a in enumerate(v.args))
+    domain = T.substitute(v.domain, dict(zip(v.args, args, strict=True)))
+    given = T.FALSE if u is None else _given(u, args)
+    return for_all(args, implies(T.Primed(body=domain), T.disjunction(domain, given)))
+
+
+def _given(u: Update, args: tuple[T.Var, ...]) -> T.Term:
+    """The update gives its symbol a value at ``args``."""
+    over: dict[T.Var, T.Term] = {}
+    here: list[T.Term] = []
+    for given, arg in zip(u.args, args, strict=True):
+        if isinstance(given, T.Var) and given in u.over:
+            over[given] = arg
+        else:
+            here.append(arg.eq(given))
+    return T.conjunction(*here, T.substitute(u.when, over))
+
+
+def _touched(t: T.Term, changed: set[str]) -> bool:
+    """A claim about primed parts says something only if the step changes what they read."""
+    primes = [p for p in T.subterms(t) if isinstance(p, T.Primed)]
+    return not primes or any(T.symbols(p.body) & changed for p in primes)

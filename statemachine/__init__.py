@@ -1,0 +1,1 @@
+"""WHAT RUNS: compiled tables, ledger, trace schema, ConnectorPort."""

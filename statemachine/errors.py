@@ -1,0 +1,58 @@
+"""What the machine raises when it is asked for what the specification does not allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class SpecificationViolation(Exception):
+    """Something that the specification rules out was asked for; the state is as it was before."""
+
+
+class IllegalTransition(SpecificationViolation):
+    """No row of a lifecycle's table applies.
+
+    Args:
+        rule: what would be legal, or which rows there are and what they need.
+    """
+
+    def __init__(self, lifecycle: str, entity: Sequence[object], state: str, event: str, rule: str) -> None:
+        self.lifecycle, self.entity, self.state, self.event = lifecycle, tuple(entity), state, event
+        self.rule = rule
+        super().__init__(f"{lifecycle} {_named(entity)} is {state}: {event} is illegal; {rule}")
+
+
+class GuardViolation(SpecificationViolation):
+    """A conjunct of an action's guard is false."""
+
+    def __init__(
+        self, action: str, arguments: Sequence[object], conjunct: str, text: str, source: str
+    ) -> None:
+        self.action, self.arguments, self.conjunct = action, tuple(arguments), conjunct
+        self.rule = f"{text} ({source})"
+        super().__init__(f"{action}({_named(arguments)}): {conjunct} is false; it says {self.rule}")
+
+
+class RangeViolation(SpecificationViolation):
+    """A counter would leave its declared range. Nothing clamps."""
+
+    def __init__(self, symbol: str, arguments: object, value: int, low: int, high: int | None) -> None:
+        self.symbol, self.value = symbol, value
+        upper = "" if high is None else f" to {high}"
+        super().__init__(f"{symbol}({arguments}) would be {value}; its range is {low}{upper}")
+
+
+class UndefinedApplication(SpecificationViolation):
+    """A partial function was applied outside its domain."""
+
+    def __init__(self, symbol: str, arguments: object) -> None:
+        self.symbol = symbol
+        super().__init__(f"{symbol}({arguments}) is not defined now")
+
+
+class CompileError(ValueError):
+    """The specification says something that cannot be compiled to constant-time code; names the place."""
+
+
+def _named(values: Sequence[object]) -> str:
+    return ", ".join(map(str, values))

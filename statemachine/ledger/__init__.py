@@ -1,0 +1,8 @@
+"""The bookkeeping of one site, changed only by compiled actions."""
+
+from __future__ import annotations
+
+from interlock.statemachine.ledger.containers import Function, Relation
+from interlock.statemachine.ledger.ledger import Ledger
+
+__all__ = ["Function", "Ledger", "Relation"]

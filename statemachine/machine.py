@@ -1,0 +1,314 @@
+"""``KVOffloadMachine``: the specification, running as a connector.
+
+The machine chooses *when to try* what; whether it may be done, and what it changes, is compiled from
+the specification (``decisions``), and every state of a request, block, chunk or job moves through a
+compiled table. It keeps its own picture of requests and blocks, made only from what a connector is
+told, so the guards read what a real scheduler's connector can know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.actions import Send
+from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import Var
+from interlock.statemachine.chunks import ChunkPool
+from interlock.statemachine.ledger import Ledger
+from interlock.statemachine.port import (
+    BlockReferences,
+    ConnectorMetadata,
+    ConnectorOutput,
+    Hash,
+    RequestLike,
+    ScheduledStep,
+    TransferJob,
+)
+from interlock.statemachine.table import Move
+
+QUESTIONS = (
+    ("plan_store", ("r", "b")),
+    ("skip_store", ("r", "b")),
+    ("plan_finish_store", ("r", "b", "h")),
+    ("publish", ("r", "b", "h")),
+    ("evict", ("c",)),
+    ("order_flush", ("j",)),
+)
+"""What the machine asks before it has chosen everything that the action is about."""
+
+
+@dataclass(slots=True)
+class Tracked:
+    """A request as the machine knows it.
+
+    Args:
+        table: its blocks, in the order of its tokens.
+        local_blocks: leading blocks that were found in the GPU's prefix cache.
+        matched: ready chunks that continue them, as last looked up.
+        published, scanned: blocks before these places need no more looking at.
+    """
+
+    request: RequestLike
+    table: list[int] = field(default_factory=list)
+    local_blocks: int = 0
+    matched: list[int] = field(default_factory=list)
+    published: int = 0
+    scanned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A waiting request that got blocks in the schedule being made."""
+
+    tracked: Tracked
+    block_ids: tuple[int, ...]
+    external_blocks: int
+
+
+class KVOffloadMachine:
+    """A connector that offloads KV blocks to CPU chunks; implements :class:`ConnectorPort`.
+
+    Args:
+        switches: a value for every switch of the specification; the default preset if not given.
+    """
+
+    def __init__(
+        self,
+        *,
+        block_size: int,
+        num_chunks: int,
+        num_workers: int,
+        switches: Mapping[str, str] | None = None,
+        spec: Specification = SPECIFICATION,
+    ) -> None:
+        values = spec.switch_values() if switches is None else dict(switches)
+        sizes = {"worker": num_workers, "chunk": num_chunks}
+        self.ledger = Ledger(spec, values, sizes=sizes, questions=QUESTIONS)
+        self._why_not = {action: self.ledger.question(action, *known) for action, known in QUESTIONS}
+        self._sends = {a.name: tuple(s.channel for s in a.sends if _is_about_a_job(s)) for a in spec.actions}
+        self._block_size = block_size
+        self._next_job = 0
+        self.chunks = ChunkPool(num_chunks, lambda c: self._may("evict", c), lambda c: self._do("evict", c))
+        self._tracked: dict[str, Tracked] = {}
+        self._finished: list[Tracked] = []
+        self._visits: list[Visit] = []
+        self._outbox: dict[str, dict[int, None]] = {}
+        self._jobs: dict[int, TransferJob] = {}
+        self._pool: BlockReferences | None = None
+        self._referenced: set[int] = set()
+        ledger = self.ledger
+        self._phase, self._hashed = ledger.function("phase"), ledger.relation("hashed")
+        self._chunk_state, self._job_state = ledger.function("chunk_state"), ledger.function("job_state")
+        self._block_state, self._must_flush = ledger.function("block_state"), ledger.relation("must_flush")
+        self._by_hash, self._holders = ledger.inverse("chunk_hash"), ledger.index("holds", 1)
+        self._kept = ledger.index("kept", 0)
+
+    # -- what the engine calls ---------------------------------------------------------------------
+
+    def bind_gpu_block_pool(self, pool: BlockReferences) -> None:
+        """Where references on blocks are taken, if the specification pins sources."""
+        self._pool = pool
+
+    def on_new_request(self, request: RequestLike) -> None:
+        """See :class:`ConnectorPort`."""
+        self._step_is_over()
+        self._do("add_request", request.request_id)
+        self._tracked[request.request_id] = Tracked(request)
+
+    def get_num_new_matched_tokens(
+        self, request: RequestLike, num_computed_tokens: int
+    ) -> tuple[int | None, bool]:
+        """The ready chunks that continue what the GPU has, up to the last token but one."""
+        tracked = self._tracked[request.request_id]
+        tracked.local_blocks = num_computed_tokens // self._block_size
+        limit = (request.num_tokens - 1) // self._block_size
+        tracked.matched = []
+        for hash_ in request.block_hashes[tracked.local_blocks : limit]:
+            chunk = self._ready_chunk(hash_)
+            if chunk is None:
+                break
+            tracked.matched.append(chunk)
+        return len(tracked.matched) * self._block_size, bool(tracked.matched)
+
+    def update_state_after_alloc(
+        self, request: RequestLike, block_ids: Sequence[int], num_external_tokens: int
+    ) -> None:
+        """Noted, and done with the metadata: requests that were running had their blocks first."""
+        tracked = self._tracked[request.request_id]
+        self._visits.append(Visit(tracked, tuple(block_ids), num_external_tokens // self._block_size))
+
+    def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
+        """Blocks and loads, then flushes, then the stores of finished requests, then store scans."""
+        self._step_is_over()
+        full = {s.request_id: s.num_computed_tokens + s.num_scheduled_tokens for s in step.scheduled}
+        visited = {v.tracked.request.request_id for v in self._visits}
+        for s in step.scheduled:
+            if s.request_id not in visited:
+                tracked = self._tracked[s.request_id]
+                self._grow(tracked, s.new_block_ids)
+                self._publish(tracked, full[s.request_id])
+        for visit in self._visits:
+            self._admit(visit)
+            self._publish(visit.tracked, full.get(visit.tracked.request.request_id, 0))
+        self._visits.clear()
+        self._order_flushes()
+        for tracked in self._finished:
+            self._store_what_was_kept(tracked)
+        self._finished.clear()
+        self._order_flushes()
+        for s in step.scheduled:
+            self._scan(self._tracked[s.request_id])
+        self._do("build_connector_meta")
+        return self._metadata()
+
+    def update_connector_output(self, output: ConnectorOutput) -> None:
+        """See :class:`ConnectorPort`.
+
+        Raises:
+            IllegalTransition: a report on a job that is not open, or one report too many.
+        """
+        self._step_is_over()
+        for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
+            for job, count in counts.items():
+                for _ in range(count):
+                    self._do(event, job)
+        for request in output.finished_recving:
+            self._do("loaded", request)
+
+    def request_finished(self, request: RequestLike, block_ids: Sequence[int]) -> bool:
+        """Never delays the free of blocks: fences or references keep what stores still read."""
+        self._step_is_over()
+        tracked = self._tracked.pop(request.request_id)
+        self._do("finish", request.request_id)
+        self._hold_references(tracked.table)
+        self._finished.append(tracked)
+        return False
+
+    def has_pending_work(self) -> bool:
+        """Whether a job is open or a finished request has something left to store."""
+        return bool(self._job_state) or bool(self._kept)
+
+    # -- moves ---------------------------------------------------------------------------------------
+
+    def _do(self, action: str, *arguments: Any) -> None:
+        moves = self.ledger.do(action, *arguments)
+        for move in moves:
+            if move.lifecycle == "chunk":
+                self.chunks.moved(move.entity, move.target)
+            elif move.lifecycle == "block":
+                self._hold_references((move.entity,))
+            elif move.lifecycle == "job":
+                self._send(action, move)
+
+    def _may(self, action: str, *known: Any) -> bool:
+        return self._why_not[action](*known) is None
+
+    def _step_is_over(self) -> None:
+        """The first call after a step's metadata is how a connector hears that its outputs are there."""
+        if self._phase.get(()) == "executing":
+            self._do("update_from_output")
+
+    def _hold_references(self, blocks: Iterable[int]) -> None:
+        """A block that is in use and in no request's table is in use by us."""
+        for block in blocks:
+            ours = self._block_state.get(block) == "used" and block not in self._holders
+            if ours != (block in self._referenced):
+                assert self._pool is not None, "the specification pins sources: bind_gpu_block_pool first"
+                (self._pool.touch if ours else self._pool.free_blocks)([block])
+                self._referenced ^= {block}
+
+    # -- one request's blocks ------------------------------------------------------------------------
+
+    def _grow(self, tracked: Tracked, new_blocks: Iterable[int]) -> None:
+        for block in new_blocks:
+            hit = len(tracked.table) < tracked.local_blocks
+            self._do("hit" if hit else "allocate", tracked.request.request_id, block)
+            tracked.table.append(block)
+
+    def _admit(self, visit: Visit) -> None:
+        tracked = visit.tracked
+        self._grow(tracked, visit.block_ids[len(tracked.table) :])
+        loads = list(zip(tracked.table[tracked.local_blocks :], tracked.matched, strict=False))
+        for block, chunk in loads[: visit.external_blocks]:
+            self._plan("plan_load", tracked, block, chunk)
+        for _, chunk in reversed(loads[: visit.external_blocks]):
+            self.chunks.touch(chunk)  # the end of a prefix is of no use without its beginning
+
+    def _publish(self, tracked: Tracked, num_tokens: int) -> None:
+        """The blocks that are full once this step has run are addressable now."""
+        hashes = tracked.request.block_hashes
+        full = min(num_tokens // self._block_size, len(tracked.table), len(hashes))
+        for place in range(tracked.published, full):
+            block, request = tracked.table[place], tracked.request.request_id
+            if block not in self._hashed:
+                computed = self._may("publish", request, block, hashes[place])
+                self._do("publish" if computed else "publish_loaded", request, block, hashes[place])
+        tracked.published = max(tracked.published, full)
+
+    # -- jobs ----------------------------------------------------------------------------------------
+
+    def _plan(self, action: str, tracked: Tracked, block: int, chunk: int, *kept: Hash) -> None:
+        job, self._next_job = self._next_job, self._next_job + 1
+        self._jobs[job] = TransferJob(job, tracked.request.request_id, block, chunk)
+        self._do(action, tracked.request.request_id, block, *kept, chunk, job)
+
+    def _scan(self, tracked: Tracked) -> None:
+        """Stores each published block that the cursor has not passed; stops where there is no room."""
+        request = tracked.request.request_id
+        while tracked.scanned < tracked.published:
+            block = tracked.table[tracked.scanned]
+            if self._may("plan_store", request, block):
+                chunk = self.chunks.take()
+                if chunk is None:
+                    return
+                self._plan("plan_store", tracked, block, chunk)
+            elif self._may("skip_store", request, block):
+                self._do("skip_store", request, block)
+            else:
+                return
+            tracked.scanned += 1
+
+    def _store_what_was_kept(self, tracked: Tracked) -> None:
+        request = tracked.request.request_id
+        for block, hash_ in list(self._kept.get(request, ())):
+            if self._may("plan_finish_store", request, block, hash_):
+                chunk = self.chunks.take()
+                if chunk is None:
+                    return
+                self._plan("plan_finish_store", tracked, block, chunk, hash_)
+
+    def _order_flushes(self) -> None:
+        for job in sorted(self._must_flush):
+            self._do("order_flush", job)
+
+    def _ready_chunk(self, hash_: Hash) -> int | None:
+        """A chunk that holds a prefix and that a load could read now."""
+        table = self.ledger.tables["chunk"]
+        for chunk in self._by_hash.get(hash_, ()):
+            if table.has(self._chunk_state.get(chunk, "absent"), "plan_load"):
+                return int(chunk)
+        return None
+
+    # -- messages ------------------------------------------------------------------------------------
+
+    def _send(self, action: str, move: Move) -> None:
+        """What the action sends about a job goes into the metadata; a job that has ended is forgotten."""
+        for channel in self._sends[action]:
+            self._outbox.setdefault(channel, {})[move.entity] = None
+        if move.entity not in self._job_state:
+            del self._jobs[move.entity]
+
+    def _metadata(self) -> ConnectorMetadata:
+        sent, self._outbox = self._outbox, {}
+        return ConnectorMetadata(
+            store_jobs=tuple(self._jobs[j] for j in sent.get("store_meta", ())),
+            load_jobs=tuple(self._jobs[j] for j in sent.get("load_meta", ())),
+            jobs_to_flush=tuple(sent.get("flush_meta", ())),
+        )
+
+
+def _is_about_a_job(send: Send) -> bool:
+    return any(isinstance(a, Var) and a.sort == "job" for a in send.args)

@@ -1,0 +1,144 @@
+"""``ConnectorPort``: what an engine asks of a connector, in vLLM's verbs and without vLLM.
+
+In the order in which an engine calls them:
+
+- ``on_new_request`` when a request arrives;
+- in each schedule, for each waiting request that owns no blocks, ``get_num_new_matched_tokens``, and, if
+  blocks were found for it, ``update_state_after_alloc`` with its whole table; a second time, with 0
+  external tokens, when a request is admitted whose load has ended;
+- once per schedule, the empty ones included, ``build_connector_meta``;
+- when the outputs of all workers are there, ``request_finished`` for each request that ends, then
+  ``update_connector_output``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+Hash = str | bytes
+
+
+class RequestLike(Protocol):
+    """What a connector may know of a request."""
+
+    @property
+    def request_id(self) -> str:
+        """Unique among all requests."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Prompt and output tokens so far."""
+
+    @property
+    def block_hashes(self) -> Sequence[Hash]:
+        """One per full block of its tokens; each stands for the whole prefix up to there."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferJob:
+    """One block to or from one chunk."""
+
+    job: int
+    request: str
+    block: int
+    chunk: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorMetadata:
+    """What a step carries to every worker.
+
+    Args:
+        jobs_to_flush: stores that workers finish before this step's forward; one of them may be in
+            ``store_jobs`` of the same metadata.
+    """
+
+    store_jobs: tuple[TransferJob, ...] = ()
+    load_jobs: tuple[TransferJob, ...] = ()
+    jobs_to_flush: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledRequest:
+    """A request that computes tokens in a step.
+
+    Args:
+        new_block_ids: blocks that it got in this schedule, if it was running before. (Those of a
+            request that was waiting come with ``update_state_after_alloc``.)
+        num_computed_tokens: before this step.
+    """
+
+    request_id: str
+    num_computed_tokens: int
+    num_scheduled_tokens: int
+    new_block_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledStep:
+    """A schedule's outcome: running requests first, then those admitted, both in the order of visits."""
+
+    scheduled: tuple[ScheduledRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorOutput:
+    """What workers have reported since the last step, summed over workers.
+
+    Args:
+        completed: job to the number of workers that report it done.
+        failed: job to the number of workers that report that it failed.
+        finished_recving: requests all of whose loads have now ended on all workers.
+    """
+
+    completed: Mapping[int, int] = field(default_factory=dict)
+    failed: Mapping[int, int] = field(default_factory=dict)
+    finished_recving: tuple[str, ...] = ()
+
+
+class BlockReferences(Protocol):
+    """References that a connector may hold on GPU blocks (vLLM's block pool has these two)."""
+
+    def touch(self, block_ids: Sequence[int]) -> None:
+        """Take a reference to each."""
+
+    def free_blocks(self, block_ids: Sequence[int]) -> None:
+        """Give one back for each."""
+
+
+class ConnectorPort(Protocol):
+    """The scheduler side of a connector."""
+
+    def bind_gpu_block_pool(self, pool: BlockReferences) -> None:
+        """Called once, before anything else."""
+
+    def on_new_request(self, request: RequestLike) -> None:
+        """A request has arrived."""
+
+    def get_num_new_matched_tokens(
+        self, request: RequestLike, num_computed_tokens: int
+    ) -> tuple[int | None, bool]:
+        """How many tokens beyond ``num_computed_tokens`` can be loaded now, and whether between steps.
+
+        ``None`` is "ask again later". At most ``num_tokens - 1`` tokens are computed and loaded
+        together. May be asked again, and the answer may be dropped.
+        """
+
+    def update_state_after_alloc(
+        self, request: RequestLike, block_ids: Sequence[int], num_external_tokens: int
+    ) -> None:
+        """Blocks were found for the request: ``block_ids`` is its whole table."""
+
+    def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
+        """The schedule is made; what the workers are to do with it."""
+
+    def update_connector_output(self, output: ConnectorOutput) -> None:
+        """Workers have reported."""
+
+    def request_finished(self, request: RequestLike, block_ids: Sequence[int]) -> bool:
+        """The request has ended; whether its blocks must be kept until the connector says otherwise."""
+
+    def has_pending_work(self) -> bool:
+        """Whether the engine has to keep stepping although no request is left."""

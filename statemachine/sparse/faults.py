@@ -1,0 +1,35 @@
+"""What a step may do that no step may do: apply a partial function outside its domain, or leave a range."""
+
+from __future__ import annotations
+
+
+class StepFault(Exception):
+    """A violation that an evaluation ran into; names the variable and its arguments."""
+
+    def __init__(self, variable: str, key: object, problem: str) -> None:
+        super().__init__(f"{point(variable, key)} {problem}")
+        self.variable, self.key = variable, key
+
+
+class UndefinedError(StepFault):
+    """A partial function was applied where it is not defined."""
+
+    def __init__(self, variable: str, key: object) -> None:
+        super().__init__(variable, key, "is applied where it is not defined")
+
+
+class OutOfRangeError(StepFault):
+    """An integer was to leave its declared range; it is never clamped."""
+
+    def __init__(self, variable: str, key: object, value: int, low: int, high: int | None) -> None:
+        bound = f"below {low}" if value < low else f"above {high}"
+        super().__init__(variable, key, f"would become {value}, {bound}")
+        self.value = value
+
+
+def point(variable: str, key: object) -> str:
+    """A variable at its arguments, as people write it: ``holds(A, 3)``."""
+    if key == ():
+        return variable
+    parts = key if isinstance(key, tuple) else (key,)
+    return f"{variable}({', '.join(map(str, parts))})"

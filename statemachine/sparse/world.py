@@ -1,0 +1,259 @@
+"""One state of a system at a trace's own sizes, with a journal that takes any change back.
+
+    >>> from interlock.spec.kv import SPECIFICATION
+    >>> from interlock.spec.language.elaborate import elaborate
+    >>> from interlock.statemachine.sparse.program import Program
+    >>> world = World(Program(elaborate(SPECIFICATION, SPECIFICATION.switch_values())), {"worker": 2})
+    >>> mark = world.mark()
+    >>> world.write("holds", ("A", "7"), True)
+    >>> world.read("holds", ("A", "7"))
+    True
+    >>> world.undo(mark)
+    >>> world.read("holds", ("A", "7"))
+    False
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from interlock.statemachine.sparse.faults import OutOfRangeError, UndefinedError
+from interlock.statemachine.sparse.layout import MISSING, IndexSpec, Key, Missing, Slot, Value
+from interlock.statemachine.sparse.program import Compiled, Program
+
+Cell = tuple[str, Key]
+Delta = dict[Cell, Value | Missing]
+"""Cells with the values that they have on one side of a difference."""
+
+Write = tuple["Live", Key, Value]
+
+
+class _PartialStore(dict[Key, Any]):
+    """A store whose gaps are violations."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def __missing__(self, key: Key) -> Any:
+        raise UndefinedError(self._name, key)
+
+
+class _Index:
+    """The stored keys of a variable in groups, kept up to date."""
+
+    def __init__(self, spec: IndexSpec) -> None:
+        self.groups: dict[Any, dict[Key, None]] = {}
+        self._positions = spec.positions
+        self._by_value = spec.by_value
+
+    def group(self, key: Key, value: object) -> object:
+        """The name of the group of a key with a value."""
+        parts = tuple(key[i] for i in self._positions)
+        if self._by_value:
+            return (*parts, value) if parts else value
+        return parts if len(parts) > 1 else parts[0] if parts else ()
+
+    def add(self, key: Key, value: object) -> None:
+        """A key is now stored with a value."""
+        self.groups.setdefault(self.group(key, value), {})[key] = None
+
+    def drop(self, key: Key, value: object) -> None:
+        """A key is no longer stored with a value."""
+        name = self.group(key, value)
+        members = self.groups[name]
+        del members[key]
+        if not members:
+            del self.groups[name]
+
+
+class Live:
+    """A variable of one world: its store and its indexes."""
+
+    __slots__ = ("default", "erasers", "indexes", "name", "slot", "store")
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+        self.name = slot.name
+        self.default = slot.default
+        self.store: dict[Key, Any] = _PartialStore(slot.name) if slot.partial else {}
+        self.indexes: list[_Index] = []
+        self.erasers: list[tuple[Live, tuple[int, ...] | None]] = []
+        """Partial functions that a change here may end, with the positions of their arguments."""
+
+
+class World:
+    """A state, the entities that are known in it, and the compiled functions bound to it."""
+
+    def __init__(self, program: Program, sizes: Mapping[str, int] | None = None) -> None:
+        self.program = program
+        self.live = {name: Live(slot) for name, slot in program.layout.slots.items()}
+        self.known: dict[str, dict[str, None]] = {s: {} for s in program.layout.sorts}
+        self._journal: list[tuple[Live, Key, Any]] = []
+        self._bound: dict[str, Callable[..., Any]] = {}
+        self._have: dict[str, _Index] = {}
+        self._names: dict[str, Any] = {
+            "NONE": (), "MISSING": MISSING, "checked": _checked, "undefined": _undefined,
+        }  # fmt: skip
+        self._names |= {f"S_{n}": v.store for n, v in self.live.items()}
+        self._names |= {f"L_{n}": v for n, v in self.live.items()}
+        self._names |= {f"U_{s}": u for s, u in self.known.items()}
+        self._names |= {f"N_{s}": (sizes or {}).get(s, 1) for s in self.known}
+        for v in self.live.values():
+            for symbol, positions in v.slot.triggers:
+                whole = positions == tuple(range(self.live[symbol].slot.arity))
+                self.live[symbol].erasers.append((v, None if whole else positions))
+
+    # -- entities and functions ------------------------------------------------------------------
+
+    def know(self, sort: str, name: str) -> str:
+        """The entity of a sort by that name; quantifiers range over what is known."""
+        elements = self.known[sort]
+        name = sys.intern(name)
+        if name not in elements:
+            elements[name] = None
+        return name
+
+    def bind(self, compiled: Compiled) -> Callable[..., Any]:
+        """A compiled function that reads this world."""
+        found = self._bound.get(compiled.entry)
+        if found is None:
+            for spec in sorted(compiled.indexes, key=lambda s: s.name):
+                self._index(spec)
+            exec(compiled.code, self._names)
+            found = self._bound[compiled.entry] = self._names[compiled.entry]
+        return found
+
+    def _index(self, spec: IndexSpec) -> None:
+        if spec.name in self._have:
+            return
+        live = self.live[spec.symbol]
+        index = self._have[spec.name] = _Index(spec)
+        for key, value in live.store.items():
+            index.add(key, value)
+        live.indexes.append(index)
+        self._names[spec.name] = index.groups
+
+    # -- cells -----------------------------------------------------------------------------------
+
+    def read(self, name: str, key: Key) -> Value | Missing:
+        """The value of a variable at a key; ``MISSING`` where a partial function has none."""
+        live = self.live[name]
+        value: Value | Missing = live.store.get(key, live.default)
+        return value
+
+    def write(self, name: str, key: Key, value: Value | Missing) -> None:
+        """Change one cell."""
+        self._put(self.live[name], key, value)
+
+    def apply(self, writes: list[Write]) -> None:
+        """The writes of one step, after which partial functions lose what lies outside their domain."""
+        changed: list[tuple[Live, Key]] = []
+        for live, key, value in writes:
+            if self._put(live, key, value):
+                changed.append((live, key))
+        for live, key in changed:
+            for target, positions in live.erasers:
+                self._erase(target, key if positions is None else _project(key, positions))
+            if live.slot.triggers:
+                self._erase(live, key)
+
+    def _erase(self, live: Live, key: Key) -> None:
+        if key not in live.store:
+            return
+        defined = self.bind(self.program.domain(live.name))
+        if not (defined(*key) if live.slot.arity > 1 else defined(key) if live.slot.arity else defined()):
+            self._put(live, key, MISSING)
+
+    def _put(self, live: Live, key: Key, value: object) -> bool:
+        store, default = live.store, live.default
+        old = store.get(key, default)
+        if old == value:
+            return False
+        self._journal.append((live, key, old))
+        self._set(live, key, old, value)
+        return True
+
+    @staticmethod
+    def _set(live: Live, key: Key, old: object, value: object) -> None:
+        stored = value != live.default
+        if stored:
+            live.store[key] = value
+        else:
+            del live.store[key]
+        for index in live.indexes:
+            if old != live.default:
+                index.drop(key, old)
+            if stored:
+                index.add(key, value)
+
+    # -- going back ------------------------------------------------------------------------------
+
+    def mark(self) -> int:
+        """A point to come back to."""
+        return len(self._journal)
+
+    def undo(self, mark: int) -> None:
+        """Back to a mark."""
+        journal = self._journal
+        while len(journal) > mark:
+            live, key, old = journal.pop()
+            self._set(live, key, live.store.get(key, live.default), old)
+
+    def forget(self) -> None:
+        """What has happened so far will never be taken back."""
+        self._journal.clear()
+
+    def since(self, mark: int) -> Delta:
+        """The cells that differ from the state at a mark, with their values now."""
+        first: dict[tuple[Live, Key], Any] = {}
+        for live, key, old in self._journal[mark:]:
+            first.setdefault((live, key), old)
+        return {
+            (live.name, key): now
+            for (live, key), old in first.items()
+            if (now := live.store.get(key, live.default)) != old
+        }
+
+    def before(self, mark: int) -> Delta:
+        """The same cells, with the values that they had at the mark."""
+        first: Delta = {}
+        for live, key, old in self._journal[mark:]:
+            first.setdefault((live.name, key), old)
+        return first
+
+    def put(self, delta: Delta) -> None:
+        """Give cells the values of a delta."""
+        for (name, key), value in delta.items():
+            self._put(self.live[name], key, value)
+
+    def changed(self, mark: int) -> Iterator[tuple[Live, Key]]:
+        """The cells written since a mark, each once."""
+        seen: dict[tuple[Live, Key], None] = {}
+        for live, key, _ in self._journal[mark:]:
+            seen[live, key] = None
+        yield from seen
+
+    def cells(self) -> Iterator[tuple[str, Key, Value]]:
+        """Everything that is not at its default."""
+        for name, live in self.live.items():
+            for key, value in live.store.items():
+                yield name, key, value
+
+
+def _project(key: Key, positions: tuple[int, ...]) -> Key:
+    if not positions:
+        return ()
+    return key[positions[0]] if len(positions) == 1 else tuple(key[i] for i in positions)
+
+
+def _checked(name: str, key: Key, value: int, low: int, high: int | None) -> int:
+    if value < low or (high is not None and value > high):
+        raise OutOfRangeError(name, key, value, low, high)
+    return value
+
+
+def _undefined(name: str, key: Key) -> object:
+    raise UndefinedError(name, key)

@@ -1,0 +1,41 @@
+"""`interlock check` with the real explorer and the real specification."""
+
+import json
+
+import pytest
+
+from interlock.adapters.cli.main import main
+
+DOUBLE_STORE = "no-block-stored-twice-in-flight"
+
+
+def test_the_double_store_is_found_reported_and_traced(tmp_path, capsys):
+    document, trace = tmp_path / "check.json", tmp_path / "t.jsonl"
+    argv = ["check", "--slice", "dedup", "--property", DOUBLE_STORE, "--set", "store_dedup=per_step"]
+    code = main([*argv, "--json", str(document), "--trace", str(trace)])
+    written = json.loads(document.read_text())
+    (violation,) = written["runs"][0]["violations"]
+
+    assert code == 1
+    assert written["verdict"] == "violated"
+    assert (violation["property"], violation["trace"]) == (DOUBLE_STORE, str(trace))
+    assert violation["length"] == len(violation["actions"]) > 0
+    assert trace.read_text().count("\n") > 1
+    assert f"{DOUBLE_STORE} fails in dedup" in capsys.readouterr().out
+    assert sorted(tmp_path.iterdir()) == [document, trace]
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--slice", "dedpu"], "unknown slice 'dedpu'; did you mean dedup?"),
+        (["--property", "stored-twice"], f"did you mean {DOUBLE_STORE}?"),
+        (["--scope", "blok=3"], "unknown sort 'blok'; did you mean block?"),
+        (["--set", "stor_dedup=per_step"], "did you mean store_dedup?"),
+        (["--set", "store_dedup=never"], "known: per_step, in_flight"),
+        (["--preset", "sed"], "did you mean seed?"),
+    ],
+)
+def test_unknown_names_are_usage_errors(argv, says, capsys):
+    assert main(["check", *argv]) == 2
+    assert says in capsys.readouterr().err

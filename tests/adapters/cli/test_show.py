@@ -1,0 +1,101 @@
+"""`interlock show`, on a small specification of its own."""
+
+import json
+
+import pytest
+
+from interlock.adapters.cli.bindings import show as binding
+from interlock.spec.language.lifecycles import Lifecycle, row
+from interlock.spec.language.properties import Invariant, LeadsTo
+from interlock.spec.language.settings import Preset, Switch
+from interlock.spec.language.sorts import Enumeration, Sort
+from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import FALSE, TRUE
+from interlock.spec.language.variables import Site, StateVar
+
+job = Sort(name="job", doc="a transfer")
+states = Enumeration(name="job_state", members=("planned", "done"), doc="states of a job")
+j = job.var("j")
+
+
+@pytest.fixture
+def small():
+    return Specification(
+        name="small",
+        sorts=(job,),
+        enums=(states,),
+        switches=(Switch(name="dedup", values=("off", "on"), doc="skip", source="PR 1"),),
+        presets=(Preset(name="seed", values={"dedup": "off"}, doc="old"),),
+        variables=(
+            StateVar(
+                name="job_state",
+                args=(j,),
+                result="job_state",
+                site=Site.SCHEDULER,
+                init=states["planned"],
+                doc="the state",
+            ),
+        ),
+        channels=(),
+        lifecycles=(
+            Lifecycle(
+                name="job",
+                entity=(j,),
+                variable="job_state",
+                initial="planned",
+                rows=(row("planned", "complete", "done", source="PR 2"),),
+                doc="a job",
+            ),
+        ),
+        actions=(),
+        properties=(
+            Invariant(id="always-true", formula=TRUE, source="R1", doc="it is true"),
+            LeadsTo(id="comes-true", premise=FALSE, conclusion=TRUE, source="R2", doc="it comes true"),
+        ),
+        slices=(),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _small_specification(small, monkeypatch):
+    monkeypatch.setattr(binding, "specification", lambda: small)
+
+
+def test_document_holds_what_the_specification_says(interlock, small, tmp_path):
+    outcome = interlock("show", "--json", tmp_path / "show.json")
+    document = json.loads((tmp_path / "show.json").read_text())
+
+    assert outcome.code == 0
+    assert document["spec_digest"] == small.digest
+    assert document["lifecycles"] == [
+        {
+            "name": "job",
+            "states": ["planned", "done"],
+            "initial": "planned",
+            "rows": [
+                {"from": "planned", "event": "complete", "guard": "true", "to": "done", "effects": [], "source": "PR 2"}
+            ],
+        }
+    ]
+    assert [(p["id"], p["formula"]) for p in document["invariants"]] == [
+        ("always-true", "true"),
+        ("comes-true", "false leads to true"),
+    ]
+    assert document["switches"] == [
+        {"name": "dedup", "values": ["off", "on"], "doc": "skip", "presets": {"seed": "off"}}
+    ]
+
+
+def test_shows_only_what_was_asked_for(interlock, tmp_path):
+    outcome = interlock("show", "switches", "--json", tmp_path / "show.json")
+    document = json.loads((tmp_path / "show.json").read_text())
+
+    assert document["lifecycles"] is document["invariants"] is None
+    assert "dedup" in outcome.out
+    assert "always-true" not in outcome.out
+
+
+def test_markdown_is_markdown(interlock):
+    out = interlock("show", "lifecycles", "--format", "markdown").out
+
+    assert "| planned | complete | true | done |  | PR 2 |" in out.splitlines()

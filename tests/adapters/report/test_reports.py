@@ -1,0 +1,70 @@
+"""Reports say what the documents say."""
+
+import json
+
+import pytest
+from support import documents
+
+from interlock.adapters.documents.write import to_json
+from interlock.adapters.report import check, explain, gate, prove, replay, show
+from interlock.adapters.report.console import as_text
+
+REPORTS = [
+    (
+        check,
+        documents.check(),
+        ["dedup", "block=3,job=2", "12,345", "1 of 3 hold", "never-said vacuous", "fails in dedup"],
+    ),
+    (
+        check,
+        documents.check(),
+        ["  1  schedule(request0)", "  3  submit_store(job1, block0)", "trace: t.jsonl", "never enabled: store_fails"],
+    ),
+    (
+        prove,
+        documents.prove(),
+        ["11 of 12 obligations", "* size", "  open(job0)", "trace: p.jsonl", "issued-jobs-complete"],
+    ),
+    (gate, documents.gate(), ["vLLM 0.20.2", "in 4 steps", "simple_cpu_offload.py:77", "again: interlock gate", "R40"]),
+    (gate, documents.gate(), ["reset_cache: 2", "R12", "55", "trace: g.jsonl"]),
+    (replay, documents.replay(), ["4 of 9 events", "needs block-not-in-flight", "2 candidate states", "encoder: 1"]),
+    (explain, documents.explain(), ["finish(request0): no-open-job", "open(job1): False -> True"]),
+    (
+        show,
+        documents.show(),
+        ["store_in_flight", "PR 41289", "No two open stores read the same block.", "seed=in_flight"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("report", "document", "expected"), REPORTS)
+def test_says_what_the_document_says(report, document, expected):
+    text = as_text(report.render(document))
+
+    assert [part for part in expected if part not in text] == []
+    assert document.reason in text or report is show
+
+
+@pytest.mark.parametrize("report", [check, prove, gate, replay, explain, show])
+def test_nobodys_text_is_read_as_markup(report):
+    """Ids and conjuncts contain brackets, which rich would otherwise eat."""
+    name = report.__name__.rpartition(".")[2]
+    document = getattr(documents, name)()
+    hostile = json.loads(to_json(document).replace("no-block-stored-twice-in-flight", "[bold]x[/nonsense]"))
+    text = as_text(report.render(type(document).model_validate(hostile)))
+
+    assert ("[bold]x[/nonsense]" in text) == ("[bold]x" in json.dumps(hostile))
+
+
+def test_markdown_escapes_bars_so_that_rows_stay_rows():
+    text = as_text(show.markdown(documents.show()))
+    header, rule, row = text.splitlines()[2:5]
+
+    assert header.count("|") == rule.count("|") == row.replace(r"\|", "").count("|")
+
+
+def test_plain_text_has_no_escapes_and_no_trailing_blanks():
+    text = as_text(check.render(documents.check()))
+
+    assert "\x1b" not in text
+    assert all(line == line.rstrip() for line in text.splitlines())

@@ -1,0 +1,176 @@
+"""One full document of each verb, hand-made, with something in every field."""
+
+from interlock.adapters.documents.base import Document
+from interlock.adapters.documents.check import CheckDocument, Run, Violation
+from interlock.adapters.documents.explain import Change, Disabled, ExplainDocument
+from interlock.adapters.documents.gate import Finding, GateDocument
+from interlock.adapters.documents.prove import (
+    CounterexampleToInduction,
+    ProveDocument,
+    ProvedProperty,
+    Solvers,
+)
+from interlock.adapters.documents.replay import FalseConjunct, ReplayDocument, ReplayViolation
+from interlock.adapters.documents.show import Lifecycle, Row, ShowDocument, ShownProperty, ShownSwitch
+
+DOUBLE_STORE = "no-block-stored-twice-in-flight"
+
+
+def _common(verb: str) -> dict:
+    return {
+        "interlock": "0.1.0",
+        "spec_digest": "0123456789abcdef",
+        "command": f"interlock {verb}",
+        "seconds": 1.25,
+    }
+
+
+def check() -> CheckDocument:
+    actions = ["schedule(request0)", "schedule(request1)", "submit_store(job1, block0)"]
+    run = Run(
+        slice="dedup",
+        scope={"block": 3, "job": 2},
+        switches={"store_dedup": "per_step"},
+        exhaustive=True,
+        states=12345,
+        transitions=54321,
+        depth=17,
+        seconds=0.5,
+        properties={DOUBLE_STORE: "violated", "never-said": "vacuous", "computed-nonnegative": "holds"},
+        violations=[Violation(property=DOUBLE_STORE, length=3, trace="t.jsonl", actions=actions)],
+        never_enabled=["store_fails"],
+    )
+    return CheckDocument(
+        **_common("check"),
+        verdict="violated",
+        reason="1 property fails",
+        runs=[run],
+        states=12345,
+        transitions=54321,
+        states_per_second=24690.0,
+    )
+
+
+def prove() -> ProveDocument:
+    cti = CounterexampleToInduction(
+        obligation="in-set-iff-open",
+        action="submit_store(job1, block0)",
+        before={"open(job0)": True, "size": 1},
+        after={"open(job0)": True, "size": 2},
+    )
+    return ProveDocument(
+        **_common("prove"),
+        verdict="failed",
+        reason="1 property fails",
+        properties={
+            DOUBLE_STORE: ProvedProperty(
+                status="failed",
+                any_size=True,
+                lemmas=["in-set-iff-open"],
+                solvers=Solvers(z3="failed"),
+                cti=cti,
+                trace="p.jsonl",
+            )
+        },
+        obligations=12,
+        proved=11,
+        not_covered=["issued-jobs-complete"],
+    )
+
+
+def gate() -> GateDocument:
+    finding = Finding(
+        id="double-store-simple",
+        property=DOUBLE_STORE,
+        rule="R12",
+        family="data",
+        side="connector",
+        summary="block 1 is stored again while job 0 reads it",
+        steps=4,
+        new=True,
+        file="simple_cpu_offload.py",
+        line=77,
+        trace="g.jsonl",
+        repro="interlock gate vllm:SimpleCPUOffloadConnector --vllm 0.20.2 --seed 0",
+    )
+    return GateDocument(
+        **_common("gate vllm:SimpleCPUOffloadConnector"),
+        verdict="findings",
+        reason="1 finding",
+        connector="vllm:SimpleCPUOffloadConnector",
+        vllm="0.20.2",
+        seed=0,
+        profile="quick",
+        scenarios=10,
+        steps=60,
+        rules={"R12": 55},
+        never_exercised=["R40"],
+        not_expressible={"reset_cache": 2},
+        findings=[finding],
+    )
+
+
+def replay() -> ReplayDocument:
+    return ReplayDocument(
+        **_common("replay t.jsonl"),
+        verdict="violated",
+        reason="no behaviour explains event 4",
+        consumed=4,
+        events=9,
+        not_expressible={"encoder": 1},
+        violations=[ReplayViolation(property=DOUBLE_STORE, event=3)],
+        longest_prefix=4,
+        candidates=[{"open(job0)": True}, {"open(job0)": False}],
+        false_conjunct=FalseConjunct(action="submit_store", conjunct="block-not-in-flight"),
+    )
+
+
+def explain() -> ExplainDocument:
+    return ExplainDocument(
+        **_common("explain t.jsonl 3"),
+        verdict="explained",
+        reason="step 3 is submit_store(job1, block0)",
+        step=3,
+        enabled=["submit_store(job1, block0)"],
+        disabled=[Disabled(action="finish(request0)", false_conjuncts=["no-open-job"])],
+        changed=[Change(variable="open(job1)", before=False, after=True)],
+    )
+
+
+def show() -> ShowDocument:
+    row = Row(
+        source_state="planned",
+        event="submit",
+        guard="~open(j) | free(b)",
+        target_state="store_in_flight",
+        effects=["open(j) := true"],
+        source="PR 41289",
+    )
+    return ShowDocument(
+        **_common("show"),
+        verdict="shown",
+        reason="everything",
+        lifecycles=[Lifecycle(name="job", states=["planned", "store_in_flight"], initial="planned", rows=[row])],
+        invariants=[
+            ShownProperty(
+                id=DOUBLE_STORE,
+                kind="invariant",
+                aliases=["I12"],
+                slices=["dedup"],
+                formula="forall j: job. ~open(j)",
+                doc="No two open stores read the same block.",
+                source="PR 41289",
+            )
+        ],
+        switches=[
+            ShownSwitch(
+                name="store_dedup",
+                values=["per_step", "in_flight"],
+                doc="Which blocks a scan skips.",
+                presets={"seed": "in_flight"},
+            )
+        ],
+    )
+
+
+ALL: list[Document] = [check(), prove(), gate(), replay(), explain(), show()]

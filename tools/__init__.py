@@ -1,0 +1,1 @@
+"""What `make` uses and no wheel carries."""
