@@ -71,7 +71,7 @@ class Jobs:
         from interlock.adapters.vllm.construct import ConstructError, Constructor, Sizes, Target
         from interlock.adapters.vllm.timeout import time_limit
 
-        parts = [job.get("connector"), job.get("config") or {}, job.get("sizes") or {}]
+        parts: list[Any] = [job.get("connector"), job.get("config") or {}, job.get("sizes") or {}]
         key = json.dumps(parts, sort_keys=True)
         if key not in self._constructors:
             connector, config, sizes = parts

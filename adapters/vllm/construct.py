@@ -73,9 +73,7 @@ class Target:
     def __post_init__(self) -> None:
         module, colon, name = self.connector.partition(":")
         if not (module and colon and name):
-            raise ConstructError(
-                f"connector {self.connector!r} is neither vllm:NAME nor package.module:Class"
-            )
+            raise ConstructError(f"connector {self.connector!r} is neither vllm:NAME nor package.module:Class")
 
 
 def keywords(function: Any, **wanted: Any) -> dict[str, Any]:
@@ -184,9 +182,7 @@ class Constructor:
             "is_encoder_decoder": False,
         }
         init_only = set(inspect.signature(SchedulerConfig).parameters)
-        scheduler_config = SchedulerConfig(
-            **{k: v for k, v in scheduler_wanted.items() if k in fields | init_only}
-        )
+        scheduler_config = SchedulerConfig(**{k: v for k, v in scheduler_wanted.items() if k in fields | init_only})
         cache_config = CacheConfig(block_size=sizes.block_size, enable_prefix_caching=True)
         module_path = self.target.module_path
         try:
@@ -290,9 +286,7 @@ class Constructor:
                 Request.__init__,
                 request_id=request_id,
                 prompt_token_ids=prompt,
-                sampling_params=SamplingParams(
-                    max_tokens=max_tokens, ignore_eos=True, temperature=0.0
-                ),
+                sampling_params=SamplingParams(max_tokens=max_tokens, ignore_eos=True, temperature=0.0),
                 pooling_params=None,
                 eos_token_id=None,  # up to 0.18
                 block_hasher=self.hasher,
@@ -301,5 +295,9 @@ class Constructor:
 
 
 def _first_line(error: BaseException) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+    """The line of an error that says something; of a pydantic error that is not the first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    line = lines[1] if "validation error" in lines[0] and len(lines) > 1 else lines[0]
+    return line.partition(" [type=")[0].removeprefix("Value error, ")

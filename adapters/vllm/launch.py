@@ -8,6 +8,8 @@ One child serves any number of jobs: its start costs an import of vLLM, a scenar
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import queue
@@ -18,6 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from interlock.adapters.vllm.releases import cache_root
 
 START_SECONDS = 120.0
 ANSWER_SECONDS = 300.0
@@ -89,7 +93,8 @@ class Child:
             self._process.stdin.flush()
         except OSError as error:
             raise ChildError("died", f"the child is gone: {self._last_error()}") from error
-        return self._answer(seconds, f"play {len(scenarios)} scenarios")["results"]
+        results: list[dict[str, Any]] = self._answer(seconds, f"play {len(scenarios)} scenarios")["results"]
+        return results
 
     def close(self) -> None:
         """End the child; safe to call again."""
@@ -98,10 +103,8 @@ class Child:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
-                try:
+                with contextlib.suppress(OSError):  # what was not written when the child died
                     pipe.close()
-                except OSError:
-                    pass  # what was not written when the child died
 
     def __enter__(self) -> Child:
         return self
@@ -170,22 +173,16 @@ def _environment(overlay: Path | None) -> dict[str, str]:
 
 def _interlock_path() -> list[str]:
     """A folder from which `interlock.adapters.vllm` imports, wherever it was imported from here."""
-    from interlock.adapters.vllm.releases import cache_root
-
     here = Path(__file__).resolve().parent
     farm = cache_root() / "farm" / _digest(str(here)) / "interlock" / "adapters"
     link = farm / "vllm"
     if not link.exists():
         farm.mkdir(parents=True, exist_ok=True)
         link.unlink(missing_ok=True)
-        try:
+        with contextlib.suppress(FileExistsError):  # another process was faster
             link.symlink_to(here, target_is_directory=True)
-        except FileExistsError:
-            pass  # another process was faster
     return [str(farm.parent.parent)]
 
 
 def _digest(text: str) -> str:
-    import hashlib
-
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()

@@ -42,9 +42,7 @@ Record = Callable[..., None]
 class Recorder:
     """Wraps `scheduler.connector`; calls `record(event, **args)` for each event."""
 
-    def __init__(
-        self, scheduler: Any, observer: Observer, block_size: int, record: Record
-    ) -> None:
+    def __init__(self, scheduler: Any, observer: Observer, block_size: int, record: Record) -> None:
         self.scheduler = scheduler
         self.observer = observer
         self.record = record

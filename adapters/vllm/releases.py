@@ -47,10 +47,7 @@ def fetch(version: str) -> Path:
     target = cache_root() / version
     if (target / "vllm" / "__init__.py").is_file():
         return target
-    _say(
-        f"fetching {PACKAGE} {version} into {target}"
-        " (a wheel for any CPython tag; its Requires-Python is ignored)"
-    )
+    _say(f"fetching {PACKAGE} {version} into {target} (a wheel for any CPython tag; its Requires-Python is ignored)")
     cache_root().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache_root(), prefix=f".{version}-") as scratch:
         wheel = _download(version, Path(scratch))

@@ -72,7 +72,7 @@ def _check_operation(index: int, operation: Any) -> dict[str, Any]:
     name = operation.get("op") if isinstance(operation, dict) else None
     if name not in SHAPES:
         raise ScenarioError(f"operation {index}: op is {name!r}; it is one of {', '.join(SHAPES)}")
-    filled = {key: DEFAULTS[key] for key in SHAPES[name] if key in DEFAULTS} | operation
+    filled: dict[str, Any] = {key: DEFAULTS[key] for key in SHAPES[name] if key in DEFAULTS} | operation
     shape = {"op": (str,), **SHAPES[name]}
     if set(filled) != set(shape):
         wrong = sorted(set(filled) ^ set(shape))
@@ -87,8 +87,7 @@ def _check_operation(index: int, operation: Any) -> dict[str, Any]:
 def block_tokens(symbol: str, size: int) -> tuple[int, ...]:
     """The tokens of a prompt symbol; equal symbols give equal blocks."""
     digest = hashlib.blake2b(symbol.encode(), digest_size=64).digest()
-    return tuple(3 + (digest[i % 64] * 256 + i * 7 + digest[(i + 1) % 64]) % (VOCABULARY - 3)
-                 for i in range(size))
+    return tuple(3 + (digest[i % 64] * 256 + i * 7 + digest[(i + 1) % 64]) % (VOCABULARY - 3) for i in range(size))
 
 
 def prompt_tokens(prompt: Sequence[Any], tail: int, block_size: int) -> list[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import z3
@@ -19,6 +19,7 @@ from interlock.proofs.explorer.layout import UNDEFINED, State
 from interlock.proofs.explorer.program import Fault, Instance, Program, ScopeExceeded
 from interlock.proofs.smt.encode import Encoding, StepFormulas
 from interlock.proofs.smt.formulas import Formulas, Outcome
+from interlock.proofs.smt.owed import Claim
 from interlock.proofs.smt.samples import Sampler
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language.sorts import BOOL, INT
@@ -27,7 +28,11 @@ from interlock.spec.language.system import System
 STATES = 10_000
 ENABLED_MIN = 100
 SPOT_CHECKS = 36
-RANDOM_DRAWS_MAX = 40
+DRAWS_MAX = 30
+"""So often a random state is drawn again until a rare action is enabled in it."""
+EXAMPLES_MAX = 50
+"""So many states are kept for each action in which it is enabled: random ones are drawn near them."""
+Judge = Callable[[State], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +69,21 @@ class Comparison:
 
     program: Program
     encoding: Encoding
+    invariants: tuple[Claim, ...] = ()
     seed: int = 0
     formulas: Formulas = field(init=False)
     enabled: Counter[str] = field(init=False, default_factory=Counter)
     violations: Counter[str] = field(init=False, default_factory=Counter)
     transitions: int = field(init=False, default=0)
+    examples: dict[str, list[State]] = field(init=False, default_factory=dict)
     _steps: list[tuple[State, Instance, State]] = field(init=False, default_factory=list)
+    _judges: list[tuple[str, Judge, Judge]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.formulas = Formulas(self.encoding, self.program.layout, self.program.instances)
+        self._judges = [
+            (c.name, self.program.predicate(c.term), self.formulas.predicate(c.term)) for c in self.invariants
+        ]
 
     def difference(self, state: State) -> str | None:
         """How the two sides differ in ``state``; ``None`` if they agree."""
@@ -91,19 +102,32 @@ class Comparison:
                 self._keep(state, instance, outcome)
             elif isinstance(outcome, Fault):
                 self.violations[outcome.property_id.partition(":")[0]] += 1
-            if isinstance(outcome, tuple) or outcome.args[0].find("becomes") >= 0:
+            if not isinstance(outcome, Fault) or outcome.property_id.startswith("range:"):
                 seen.add(instance.step.name)
         self.enabled.update(seen)
-        return None
+        for action in seen:
+            kept = self.examples.setdefault(action, [])
+            if len(kept) < EXAMPLES_MAX:
+                kept.append(state)
+        return next((f"{name} has different values" for name in self._judged_differently(state)), None)
+
+    def _judged_differently(self, state: State) -> Iterator[str]:
+        for name, theirs, ours in self._judges:
+            try:
+                value = theirs(state)
+            except Fault:
+                continue  # where an invariant is not defined is an obligation of its own
+            if value != ours(state):
+                yield name
 
     def false_axiom(self) -> tuple[int, str | None]:
         """Evaluates the axioms about counts on steps seen; how many, and the first that is false."""
         count = 0
-        for state, instance, after in self._steps:
-            for text, value in self.formulas.axioms(instance, state, after):
+        for state, instance, _ in self._steps:
+            for axiom, value in self.formulas.axioms(instance, state):
                 count += 1
                 if not value:
-                    return count, f"axiom about counts is false in {instance.text(self.program.system)}: {text}"
+                    return count, f"axiom about counts is false in {instance.text(self.program.system)}: {axiom}"
         return count, None
 
     def spot_check(self, count: int) -> tuple[int, str | None]:
@@ -135,10 +159,17 @@ class Comparison:
         return None if theirs == ours else "different successors"
 
 
-def check_agreement(system: System, states: int = STATES, seed: int = 0) -> Agreement:
-    """Compares formulas and explorer at the scope of ``system``."""
+def check_agreement(
+    system: System, invariants: tuple[Claim, ...], states: int = STATES, seed: int = 0, encoded: System | None = None
+) -> Agreement:
+    """Compares formulas and explorer at the scope of ``system``.
+
+    Args:
+        invariants: compared too; with them come the axioms about counts.
+        encoded: what the formulas are made from, if it is another system (tests do that).
+    """
     started = time.monotonic()
-    comparison = Comparison(Program(system), Encoding(system), seed)
+    comparison = Comparison(Program(system), Encoding(encoded or system), invariants, seed)
     sampler = Sampler(comparison.program, seed)
     reachable = sampler.reachable(states // 2)
     difference, axioms, spots, seen = None, 0, 0, 0
@@ -170,9 +201,16 @@ def _with_random(
 ) -> Iterator[State]:
     """The reachable states, then as many random ones; those in which a rare action is enabled first."""
     yield from reachable
-    for i in range(states - len(reachable)):
-        rare = [s.name for s in comparison.program.system.steps if comparison.enabled[s.name] < ENABLED_MIN]
-        yield comparison.formulas.draw(sampler, reachable[i % len(reachable)], rare)
+    actions = [s.name for s in comparison.program.system.steps]
+    for _ in range(states - len(reachable)):
+        rare = next((a for a in actions if comparison.enabled[a] < ENABLED_MIN), None)
+        origins = comparison.examples.get(rare or "", reachable)
+        state = sampler.near(sampler.one_of(origins))
+        for _ in range(DRAWS_MAX if rare else 0):
+            if comparison.formulas.enables(state, rare or ""):
+                break
+            state = sampler.near(sampler.one_of(origins))
+        yield state
 
 
 def _z3_agrees(encoding: Encoding, program: Program, state: State, instance: Instance, after: State) -> bool:

@@ -9,51 +9,32 @@ there, unless that is what is looked for; so is one beyond the scope's bound on 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import z3
 
-from interlock.proofs.smt.cti import usual_values
-from interlock.proofs.smt.ground import Cell, Env, Ground, Prop, State, Value, every, negate, same, some
+from interlock.proofs.smt.ground import (
+    Cell,
+    Env,
+    Ground,
+    Prop,
+    State,
+    every,
+    known_state,
+    negate,
+    number,
+    same,
+    some,
+    usual_values,
+)
 from interlock.proofs.smt.owed import Claim, Obligation, primed
-from interlock.proofs.smt.unknowns import Numbers, Unknowns, known_state, read, shown
+from interlock.proofs.smt.unknowns import Unknowns
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
 from interlock.spec.language.system import Step, System
 
-
-@dataclass(frozen=True, slots=True)
-class TraceStep:
-    """One step of a run: the action, its parameters by name, and the facts that it changed."""
-
-    action: str
-    params: dict[str, str]
-    state: dict[str, str]
-    """All facts after the step, where partial functions are defined."""
-    changed: dict[str, str]
-
-    def __str__(self) -> str:
-        return f"{self.action}({', '.join(f'{p}={e}' for p, e in self.params.items())})"
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """A run from the initial state that ends in a violation."""
-
-    claim: str
-    slice: str
-    scope: dict[str, int]
-    steps: tuple[TraceStep, ...]
-    seconds: float
-
-    def lines(self) -> Iterator[str]:
-        """One line per step."""
-        scope = ", ".join(f"{s}={n}" for s, n in self.scope.items())
-        yield f"{self.claim} is false after {len(self.steps)} steps (slice {self.slice}, {scope})"
-        for i, s in enumerate(self.steps, start=1):
-            changed = ", ".join(f"{f}={v}" for f, v in s.changed.items())
-            yield f"  {i:2} {s}  {changed}"
+Move = tuple[str, tuple[int, ...]]
+"""An action with its parameters as element indices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +42,9 @@ class _Instance:
     step: Step
     env: Env
     selector: Expr
+
+    def move(self) -> Move:
+        return self.step.name, tuple(number(self.env[p]) for p in self.step.params)
 
 
 @dataclass(slots=True)
@@ -76,7 +60,6 @@ class BoundedSearch:
     _unknowns: Unknowns = field(init=False)
     _states: list[State] = field(init=False)
     _chosen: list[list[_Instance]] = field(init=False, default_factory=list)
-    _failing: list[tuple[Expr, Prop]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.ground = Ground(self.system)
@@ -85,26 +68,25 @@ class BoundedSearch:
         self._unknowns = Unknowns(self.ground, self._context)
         self._states = [known_state(self.ground, usual_values(self.ground))]
 
-    def find(self, target: Obligation, depth_max: int, seconds_max: float) -> Trace | None:
+    def find(self, target: Obligation, depth_max: int, seconds_max: float) -> list[Move] | None:
         """The shortest run to the negation of ``target``, or ``None`` within the bounds.
 
         Args:
             target: an invariant (of any step), or what one step owes.
         """
-        started = time.monotonic()
-        while self.depth < depth_max:
-            left = seconds_max - (time.monotonic() - started)
-            if left <= 0:
-                return None
+        deadline = time.monotonic() + seconds_max
+        while self.depth < depth_max and (left := deadline - time.monotonic()) > 0:
             self._unroll()
             bad = self._bad(target)
             if bad is False:
                 continue
-            self._solver.set("timeout", max(1, int(left * 1000)))
+            self._solver.set("timeout", int(left * 1000) + 1)
             self._solver.push()
             self._solver.add(z3.BoolVal(True, self._context) if bad is True else bad)
             if self._solver.check() == z3.sat:
-                return self._trace(target, time.monotonic() - started)
+                model = self._solver.model()
+                taken = (next(i for i in step if z3.is_true(model.eval(i.selector))) for step in self._chosen)
+                return renamed(self.system, [i.move() for i in taken])
             self._solver.pop()
         return None
 
@@ -121,18 +103,15 @@ class BoundedSearch:
                 enabled = self.ground.evaluate(guard, before, env)
                 if enabled is False:
                     continue
-                selector = z3.Bool(f"{step.name}{len(instances)}@{self.depth}", self._context)
-                instance = _Instance(step, env, selector)
-                instances.append(instance)
-                facts = [enabled]
+                selector = z3.Bool(f"{self.depth}.{len(instances)}", self._context)
+                instances.append(_Instance(step, env, selector))
+                facts: list[Prop] = [enabled]
                 for cell, value in self.ground.apply_updates(step.updates, before, env).items():
                     facts.append(same(after[cell], value))
                     movers.setdefault(cell, []).append(selector)
                 constraints += [z3.Implies(selector, f) for f in facts if f is not True]
         constraints.append(z3.PbEq([(i.selector, 1) for i in instances], 1))
-        for cell, value in after.items():
-            stays = same(value, before[cell])
-            constraints.append(z3.Or([*movers.get(cell, []), stays]) if stays is not True else True)
+        constraints += [some([*movers.get(cell, []), same(value, before[cell])]) for cell, value in after.items()]
         self._solver.add([c for c in constraints if c is not True])
         self._states.append(after)
         self._chosen.append(instances)
@@ -149,28 +128,22 @@ class BoundedSearch:
                 cases.append(every([i.selector, negate(ground.evaluate(term, before, i.env, reached))]))
         return some(cases)
 
-    def _trace(self, target: Obligation, seconds: float) -> Trace:
-        model = self._solver.model()
-        steps: list[TraceStep] = []
-        old = dict(self._facts(model, self._states[0]))
-        for instances, state in zip(self._chosen, self._states[1:], strict=True):
-            chosen = next(i for i in instances if z3.is_true(model.eval(i.selector)))
-            new = dict(self._facts(model, state))
-            params = {}
-            for p in chosen.step.params:
-                value = chosen.env[p]
-                (number,) = value if isinstance(value, dict) else (int(value),)
-                params[p.name] = self.system.element(p.sort, number)
-            changed = {f: v for f, v in new.items() if old.get(f) != v}
-            steps.append(TraceStep(chosen.step.name, params, new, changed))
-            old = new
-        return Trace(target.claim.name, self.system.slice.name, dict(self.system.scope), tuple(steps), seconds)
 
-    def _facts(self, model: Expr, state: State) -> Iterator[tuple[str, str]]:
-        numbers: Numbers = read(model, state)
-        return ((name, value) for _, name, value in shown(self.ground, numbers))
-
-
-def invariant_target(name: str, formula: T.Term) -> Obligation:
+def invariant_target(claim: Claim) -> Obligation:
     """The target of a search for a state in which an invariant is false."""
-    return Obligation(primed(Claim(name, formula)))
+    return Obligation(primed(claim))
+
+
+def renamed(system: System, moves: list[Move]) -> list[Move]:
+    """The same run with elements numbered in the order in which they appear; they are interchangeable."""
+    names: dict[str, dict[int, int]] = {}
+    renamed_moves: list[Move] = []
+    for action, args in moves:
+        new: list[int] = []
+        for p, element in zip(system.step(action).params, args, strict=True):
+            if system.members(p.sort) is None and p.sort in system.scope:
+                known = names.setdefault(p.sort, {})
+                element = known.setdefault(element, len(known))  # noqa: PLW2901
+            new.append(element)
+        renamed_moves.append((action, tuple(new)))
+    return renamed_moves

@@ -13,9 +13,9 @@ from itertools import product
 
 import z3
 
-from interlock.proofs.smt.ground import Cell, Env, Ground, State, Value, every
+from interlock.proofs.smt.ground import Cell, Env, Ground, Numbers, State, Value, every, number, usual_values
 from interlock.proofs.smt.owed import Claim, Obligation, range_claims, start_terms
-from interlock.proofs.smt.unknowns import Numbers, Unknowns, at_scope, read, shown
+from interlock.proofs.smt.unknowns import Unknowns, at_scope, read, shown
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
 from interlock.spec.language.system import System
@@ -27,7 +27,7 @@ class Cti:
 
     Args:
         before, after: facts by name (``job_state(job0)``); those that are as at the start in both
-            states are left out, and so are values where a partial function is not defined.
+            states are left out, and partial functions where they are not defined.
     """
 
     obligation: str
@@ -127,10 +127,10 @@ class Search:
         for env in self.ground.assignments(params):
             highest: dict[str, int] = {}
             for p in params:
-                (number,) = env[p] if isinstance(env[p], dict) else (int(env[p]),)
-                if self.system.members(p.sort) is None and number > highest.get(p.sort, -1) + 1:
+                at = number(env[p])
+                if self.system.members(p.sort) is None and at > highest.get(p.sort, -1) + 1:
                     break
-                highest[p.sort] = max(number, highest.get(p.sort, -1))
+                highest[p.sort] = max(at, highest.get(p.sort, -1))
             else:
                 yield env
 
@@ -154,17 +154,15 @@ class Search:
         return self._cti(env, usual, numbers, numbers_after)
 
     @staticmethod
-    def _is(value: Value, number: int) -> Expr:
-        return value.get(number, False) if isinstance(value, dict) else value if number else z3.Not(value)
+    def _is(value: Value, wanted: int) -> Expr:
+        return value.get(wanted, False) if isinstance(value, dict) else value if wanted else z3.Not(value)
 
     def _cti(self, env: Env, usual: Numbers, before: Numbers, after: Numbers) -> Cti:
-        kept = {c for c in before if before[c] != usual[c] or after[c] != before[c]}
+        partial = {v.name for v in self.system.variables if v.init is None}
+        kept = {c for c in before if c[0] in partial or before[c] != usual[c] or after[c] != before[c]}
         step = self.obligation.step
-        args = []
-        if step is not None:
-            for p in self.system.step(step).params:
-                (number,) = env[p] if isinstance(env[p], dict) else (int(env[p]),)
-                args.append(f"{p.name}={self.system.element(p.sort, number)}")
+        params = () if step is None else self.system.step(step).params
+        args = [f"{p.name}={self.system.element(p.sort, number(env[p]))}" for p in params]
         return Cti(
             obligation=self.obligation.name,
             action=f"{step}({', '.join(args)})" if step else self.obligation.place,
@@ -172,14 +170,3 @@ class Search:
             before={name: value for c, name, value in shown(self.ground, before) if c in kept},
             after={name: value for c, name, value in shown(self.ground, after) if c in kept},
         )
-
-
-def usual_values(ground: Ground) -> Numbers:
-    """The initial value of every cell; 0 for a partial function without one."""
-    usual: Numbers = {}
-    for cell in ground.cells:
-        v = ground.variable(cell[0])
-        env = {a: ground.known(a.sort, i) for a, i in zip(v.args, cell[1], strict=True)}
-        value = {0: True} if v.init is None else ground.evaluate(v.init, {}, env)
-        usual[cell] = next(iter(value)) if isinstance(value, dict) else int(value)
-    return usual

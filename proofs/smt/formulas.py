@@ -12,15 +12,12 @@ from interlock.proofs.explorer.program import Instance
 from interlock.proofs.smt.counts import Count
 from interlock.proofs.smt.encode import Encoding, StepFormulas
 from interlock.proofs.smt.interpret import Code, CountCode, Node, Reader, Reading, code
-from interlock.proofs.smt.samples import Sampler
 from interlock.proofs.smt.translate import translate
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
 
 Outcome = State | frozenset[str]
 """The next state, or the kinds of violation (``range``, ``domain``)."""
-DRAWS_MAX = 60
-"""So often a random state is drawn again until a rare action is enabled in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,38 +37,39 @@ class Formulas:
         self._nodes = {s.name: self._step_nodes(encoding.step(s.name)) for s in encoding.system.steps}
         self._counts: dict[str, CountCode] = {}
         self._domains = self._domain_nodes()
-        self._axioms: dict[tuple[str, tuple[int, ...]], list[tuple[str, Callable[[State], Any]]]] = {}
+        self._axioms: dict[tuple[str, tuple[int, ...]], list[tuple[Expr, Callable[[State], Any]]]] = {}
         self._guards = {i: self._guard(instance) for i, instance in enumerate(instances)}
         self._successors = self._compile()
 
     def successors(self, state: State) -> list[tuple[int, Outcome]]:
         """Every enabled instance with its outcome; where a function is undefined it has some value."""
-        return self._successors(tuple(0 if k == UNDEFINED else k for k in state))
+        return self._successors(_plain(state))
 
-    def draw(self, sampler: Sampler, origin: State, wanted: list[str]) -> State:
-        """A random state near ``origin``; if possible one in which one of ``wanted`` is enabled."""
-        state = sampler.near(origin)
-        guards = [g for i, g in self._guards.items() if self._instances[i].step.name in wanted[:1]]
-        for _ in range(DRAWS_MAX if guards else 0):
-            plain = tuple(0 if k == UNDEFINED else k for k in state)
-            if any(g(plain) for g in guards):
-                break
-            state = sampler.near(origin)
-        return state
+    def predicate(self, t: T.Term) -> Callable[[State], bool]:
+        """What the formula of a closed term says of a state."""
+        node = self._reader.node(self._encoding.formula(t))
+        source = code(node, Reading(self._layout, {}, self._count_codes(None)))
+        judge: Callable[[State], bool] = eval(f"lambda s: bool({source})")
+        return lambda state: judge(_plain(state))
 
-    def axioms(self, instance: Instance, state: State, after: State) -> Iterator[tuple[str, bool]]:
+    def enables(self, state: State, action: str) -> bool:
+        """Whether some instance of an action is enabled."""
+        plain = _plain(state)
+        return any(g(plain) for i, g in self._guards.items() if self._instances[i].step.name == action)
+
+    def axioms(self, instance: Instance, state: State) -> Iterator[tuple[Expr, bool]]:
         """Each axiom about counts that a proof about this step uses, with its value on this step."""
         key = (instance.step.name, instance.args)
         if key not in self._axioms:
             step = self._encoding.step(instance.step.name)
             reading = self._reading(instance, self._count_codes(step))
             self._axioms[key] = [
-                (str(a), eval(f"lambda s: {code(self._reader.node(a), reading)}"))  # noqa: S307
+                (a, eval(f"lambda s: {code(self._reader.node(a), reading)}"))  # noqa: S307
                 for a in self._encoding.count_axioms(step)
             ]
-        plain = tuple(0 if k == UNDEFINED else k for k in state)
-        for text, value in self._axioms[key]:
-            yield text, bool(value(plain))
+        plain = _plain(state)
+        for axiom, value in self._axioms[key]:
+            yield axiom, bool(value(plain))
 
     def _step_nodes(self, step: StepFormulas) -> _Step:
         node = self._reader.node
@@ -180,3 +178,8 @@ class Formulas:
             return f"({' + '.join(parts)})"
 
         return counted
+
+
+def _plain(state: State) -> State:
+    """Some value instead of none: for a solver every function has a value everywhere."""
+    return tuple(0 if k == UNDEFINED else k for k in state)

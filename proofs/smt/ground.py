@@ -28,6 +28,8 @@ Value = Expr
 Cell = tuple[str, tuple[int, ...]]
 """A variable at concrete arguments."""
 State = Mapping[Cell, Value]
+Numbers = dict[Cell, int]
+"""A concrete state: booleans 0 and 1, members and elements by index, integers themselves."""
 Env = Mapping[T.Var, Value]
 
 
@@ -77,6 +79,13 @@ def same(a: Value, b: Value) -> Prop:
         known, other = (a, b) if isinstance(a, bool) else (b, a)
         return other if known else negate(other)
     return a == b
+
+
+def number(value: Value) -> int:
+    """The number that a known value is."""
+    if isinstance(value, dict):
+        (value,) = value
+    return int(value)
 
 
 class Ground:
@@ -193,6 +202,26 @@ class Ground:
     ) -> Iterator[Prop]:
         for more in self.assignments(t.vars):
             yield self.evaluate(t.body, state, {**env, **more}, after)
+
+
+def number_of(ground: Ground, t: T.Term) -> int:
+    """The value of a term that reads no state, such as a bound."""
+    return number(ground.evaluate(t, {}, {}))
+
+
+def known_state(ground: Ground, numbers: Numbers) -> dict[Cell, Value]:
+    """A concrete state as values."""
+    return {cell: ground.known(ground.variable(cell[0]).result, k) for cell, k in numbers.items()}
+
+
+def usual_values(ground: Ground) -> Numbers:
+    """The initial value of every cell; 0 for a partial function without one."""
+    usual: Numbers = {}
+    for cell in ground.cells:
+        v = ground.variable(cell[0])
+        env = {a: ground.known(a.sort, i) for a, i in zip(v.args, cell[1], strict=True)}
+        usual[cell] = 0 if v.init is None else number(ground.evaluate(v.init, {}, env))
+    return usual
 
 
 _LESS: Callable[[int, int], bool] = int.__lt__

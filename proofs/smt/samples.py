@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from interlock.proofs.explorer.layout import UNDEFINED, State
 from interlock.proofs.explorer.program import Program
-from interlock.proofs.smt.ground import Ground
-from interlock.proofs.smt.unknowns import number_of
+from interlock.proofs.smt.ground import Ground, number_of
 from interlock.spec.language.sorts import INT
 from interlock.spec.language.system import Variable
 
@@ -17,6 +16,9 @@ WALK_STEPS_MAX = 80
 """A walk starts again after so many steps, so that early states are seen too."""
 RANDOM_INT_SPAN = 2
 """Random integers without a declared upper bound lie at most this far above the lower one."""
+
+SHARES = (0.01, 0.05, 0.1, 0.3, 1.0)
+"""Of the cells of a state that are drawn anew."""
 
 
 class Sampler:
@@ -41,9 +43,15 @@ class Sampler:
 
     def near(self, state: State) -> State:
         """``state`` with some cells drawn anew: a few, or all of them."""
-        share = self._random.choice((0.02, 0.05, 0.1, 0.3, 1.0))
-        drawn = (self._random.choice(c) if self._random.random() < share else k for k, c in zip(state, self._choices, strict=True))
+        count = max(1, int(len(state) * self._random.choice(SHARES)))
+        drawn = list(state)
+        for i in self._random.sample(range(len(state)), count):
+            drawn[i] = self._random.choice(self._choices[i])
         return self._normal(tuple(drawn))
+
+    def one_of(self, states: Sequence[State]) -> State:
+        """One of ``states``."""
+        return self._random.choice(states)
 
     def _walk(self) -> Iterator[State]:
         (state,) = self._program.initial_states()

@@ -7,15 +7,10 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from interlock.proofs.smt.ground import Cell, Ground, Prop, State, Value
+from interlock.proofs.smt.ground import Cell, Ground, Numbers, Prop, State, Value, known_state, number_of
 from interlock.proofs.smt.values import Expr
-from interlock.spec.language import terms as T
 from interlock.spec.language.sorts import BOOL, INT
 from interlock.spec.language.system import System, Variable
-
-Numbers = dict[Cell, int]
-"""A concrete state: booleans 0 and 1, members and elements by index, integers themselves."""
-
 
 def at_scope(system: System, sizes: dict[str, int]) -> System:
     """The same transition system with other sizes."""
@@ -57,12 +52,6 @@ class Unknowns:
         return range(low, high + 1)
 
 
-def number_of(ground: Ground, t: T.Term) -> int:
-    """The value of a term that reads no state, such as a bound."""
-    (number,) = ground.evaluate(t, {}, {})
-    return int(number)
-
-
 def read(model: Expr, cells: State) -> Numbers:
     """The numbers that a model gives to cells."""
 
@@ -73,11 +62,6 @@ def read(model: Expr, cells: State) -> Numbers:
         cell: next(k for k, p in value.items() if true(p)) if isinstance(value, dict) else int(true(value))
         for cell, value in cells.items()
     }
-
-
-def known_state(ground: Ground, numbers: Numbers) -> dict[Cell, Value]:
-    """A concrete state as values."""
-    return {cell: ground.known(ground.variable(cell[0]).result, k) for cell, k in numbers.items()}
 
 
 def shown(ground: Ground, numbers: Numbers) -> Iterator[tuple[Cell, str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.statemachine.sparse.checker import Broken, Checker
+from interlock.statemachine.sparse.checker import Broken, Checker, Checks
 from interlock.statemachine.sparse.faults import OutOfRangeError, StepFault, UndefinedError
 from interlock.statemachine.sparse.interpreter import Arguments, Interpreter
 from interlock.statemachine.sparse.layout import MISSING, Key, Missing, Value
@@ -15,6 +15,7 @@ __all__ = [
     "Broken",
     "Cell",
     "Checker",
+    "Checks",
     "Delta",
     "Interpreter",
     "Key",

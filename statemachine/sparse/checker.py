@@ -14,7 +14,7 @@ from interlock.statemachine.sparse.interpreter import Arguments
 from interlock.statemachine.sparse.layout import Key
 from interlock.statemachine.sparse.normal import negation_normal
 from interlock.statemachine.sparse.planner import Where
-from interlock.statemachine.sparse.program import Compiled
+from interlock.statemachine.sparse.program import Compiled, Program
 from interlock.statemachine.sparse.triggers import Trigger, triggers
 from interlock.statemachine.sparse.world import World, Write
 
@@ -30,63 +30,37 @@ class Broken:
     """What was not defined, if that is why."""
 
 
-class _Watch:
-    """One trigger of one invariant, compiled: which instances to look at when a cell has changed."""
-
-    __slots__ = ("direct", "early", "positions", "run", "targets", "watched")
-
-    def __init__(self, world: World, watched: _Watched, number: int, trigger: Trigger) -> None:
-        slot = world.program.layout[trigger.symbol]
-        where: list[Where] = []
-        if trigger.args:
-            arguments = zip(trigger.args, slot.variable.args, strict=True)
-            where = [(a, T.Var(name=f"key_{i}", sort=v.sort)) for i, (a, v) in enumerate(arguments)]
-            where = [w for w in where if _leads(w[0])]
-        self.positions = [int(k.name.removeprefix("key_")) for _, k in where]
-        self.watched = watched
-        self.early = trigger.early
-        self.direct = trigger.formula is None
-        self.targets = trigger.targets
-        self.run: Callable[..., list[tuple[str, ...]]] = world.bind(
-            world.program.solutions(
-                f"trigger_{watched.name}_{number}",
-                tuple(k for _, k in where),
-                trigger.targets,
-                watched.violation if trigger.formula is None else trigger.formula,
-                where=tuple(where),
-                also=trigger.bound,
-            )
-        )
-
-    def instances(self, key: Key, arity: int) -> list[tuple[str, ...]]:
-        """Values of the trigger's targets for a changed key."""
-        parts = key if arity != 1 else (key,)
-        return self.run(*(parts[i] for i in self.positions))
-
-
 class _Watched:
-    """An invariant with what is needed to evaluate it at some or all of its instances."""
+    """An invariant, compiled: with what is needed to evaluate it at some or all of its instances."""
 
-    def __init__(self, world: World, invariant: Invariant) -> None:
-        self.id = invariant.id
-        self.name = invariant.id.replace("-", "_")
-        self._world = world
+    def __init__(self, program: Program, invariant: Invariant) -> None:
         formula = invariant.formula
+        self.id = invariant.id
         self.vars = formula.vars if isinstance(formula, T.Forall) else ()
-        self.violation = negation_normal(formula.body if isinstance(formula, T.Forall) else formula, False)
-        self.triggers = triggers(self.vars, self.violation)
+        violation = negation_normal(formula.body if isinstance(formula, T.Forall) else formula, False)
+        self.name = invariant.id.replace("-", "_")
+        self.violation = violation
+        self.watches = [
+            (t.symbol, _Watch(program, self, number, t))
+            for number, t in enumerate(triggers(self.vars, violation))
+        ]
+        self._program = program
+        self._at: dict[tuple[T.Var, ...], Compiled] = {}
 
-    def broken_at(self, fixed: tuple[T.Var, ...], values: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """Instances that agree with some fixed values and are broken."""
-        rest = tuple(v for v in self.vars if v not in fixed)
-        compiled = self._world.program.solutions(
-            "_".join(["broken", self.name, *(v.name for v in fixed)]), fixed, rest, self.violation
-        )
-        found: list[tuple[str, ...]] = []
-        for more in self._world.bind(compiled)(*values):
-            known = dict(zip((*fixed, *rest), (*values, *more), strict=True))
-            found.append(tuple(known[v] for v in self.vars))
-        return found
+    def at(self, fixed: tuple[T.Var, ...]) -> Compiled:
+        """A function of ``fixed`` that lists the rest of the broken instances that agree with it."""
+        if fixed not in self._at:
+            rest = tuple(v for v in self.vars if v not in fixed)
+            name = "_".join(["broken", self.name, *(v.name for v in fixed)])
+            self._at[fixed] = self._program.solutions(name, fixed, rest, self.violation)
+        return self._at[fixed]
+
+    def whole(self, fixed: tuple[T.Var, ...], values: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+        """An instance from its fixed and its other values."""
+        if not fixed:
+            return more
+        known, others = dict(zip(fixed, values, strict=True)), iter(more)
+        return tuple(known[v] if v in known else next(others) for v in self.vars)
 
     def report(self, instance: tuple[str, ...], fault: str = "") -> Broken:
         """The finding at an instance."""
@@ -94,78 +68,69 @@ class _Watched:
         return Broken(self.id, tuple((v.name, value) for v, value in named), fault)
 
 
-class Checker:
-    """Invariants, action properties and boundary clauses of a world, evaluated step by step.
+class _Watch:
+    """One trigger of one invariant, compiled: which instances to look at when a cell has changed.
 
-    ``before`` and ``after`` enclose the writes of a step; ``after`` gives what the step has broken.
+    Args (of the object):
+        pick: the positions of a changed key that the function takes; ``None`` for the key as it is.
+        direct: the instances are broken; otherwise they are to be evaluated after the step.
     """
 
-    def __init__(self, world: World, properties: Iterable[Property]) -> None:
-        self._world = world
-        listed = tuple(properties)
-        self._watched = [_Watched(world, p) for p in listed if isinstance(p, Invariant)]
-        self._watches: dict[str, list[_Watch]] = {}
-        for watched in self._watched:
-            for number, trigger in enumerate(watched.triggers):
-                watch = _Watch(world, watched, number, trigger)
-                self._watches.setdefault(trigger.symbol, []).append(watch)
-        self._early = {s: [w for w in ws if w.early] for s, ws in self._watches.items()}
-        self._late = {s: [w for w in ws if not w.early] for s, ws in self._watches.items()}
-        self._clauses: dict[str, list[tuple[str, Compiled]]] = {}
-        self._over_step: dict[str, list[tuple[str, Compiled, list[Compiled]]]] = {}
-        for p in listed:
-            if isinstance(p, BoundaryClause):
+    __slots__ = ("compiled", "direct", "early", "pick", "targets", "watched")
+
+    def __init__(self, program: Program, watched: _Watched, number: int, trigger: Trigger) -> None:
+        slot = program.layout[trigger.symbol]
+        where: list[Where] = []
+        if trigger.args:
+            arguments = zip(trigger.args, slot.variable.args, strict=True)
+            where = [(a, T.Var(name=f"key_{i}", sort=v.sort)) for i, (a, v) in enumerate(arguments)]
+            where = [w for w in where if _leads(w[0])]
+        positions = tuple(int(k.name.removeprefix("key_")) for _, k in where)
+        self.pick: tuple[int, ...] | None = None if slot.arity == 1 and positions else positions
+        self.watched = watched
+        self.early = trigger.early
+        self.direct = trigger.formula is None
+        self.targets = trigger.targets
+        self.compiled = program.solutions(
+            f"trigger_{watched.name}_{number}",
+            tuple(k for _, k in where),
+            trigger.targets,
+            watched.violation if trigger.formula is None else trigger.formula,
+            where=tuple(where),
+            also=trigger.bound,
+        )
+
+
+Bound = tuple[_Watch, Callable[..., list[tuple[str, ...]]]]
+
+
+class Checks:
+    """Properties of a system, compiled once for all its worlds."""
+
+    def __init__(self, program: Program, properties: Iterable[Property]) -> None:
+        self.program = program
+        self.watched: list[_Watched] = []
+        self.clauses: dict[str, list[tuple[str, Compiled]]] = {}
+        self.over_step: dict[str, list[tuple[str, Compiled, list[Compiled]]]] = {}
+        for p in properties:
+            if isinstance(p, Invariant):
+                self.watched.append(_Watched(program, p))
+            elif isinstance(p, BoundaryClause):
                 self._add_clause(p)
             elif isinstance(p, ActionProperty):
                 for action in p.actions:
                     self._add_action_property(p, action)
 
-    def everywhere(self) -> list[Broken]:
-        """All that is broken now, wherever it is."""
-        found: list[Broken] = []
-        for w in self._watched:
-            try:
-                found += [w.report(i) for i in w.broken_at((), ())]
-            except StepFault as fault:
-                found.append(w.report((), str(fault)))
-        return found
-
-    def before(self, step: Step, arguments: Arguments, writes: list[Write]) -> _Around:
-        """What must be looked at before the step is taken."""
-        around = _Around(self._world.mark())
-        for id_, compiled in self._clauses.get(step.name, ()):
-            try:
-                if not self._world.bind(compiled)(*arguments):
-                    around.broken.append(Broken(id_, _named(step, arguments)))
-            except StepFault as fault:
-                around.broken.append(Broken(id_, _named(step, arguments), str(fault)))
-        if self._over_step.get(step.name):
-            self._check_over_step(step, arguments, writes, around)
-        for live, key, value in writes:
-            if live.name in self._early and live.store.get(key, live.default) != value:
-                around.look(self._early[live.name], key, live.slot.arity)
-        return around
-
-    def after(self, around: _Around) -> list[Broken]:
-        """What the step has broken."""
-        for live, key in self._world.changed(around.mark):
-            watches = self._late.get(live.name)
-            if watches:
-                around.look(watches, key, live.slot.arity)
-        return around.finish()
-
-    # -- clauses and action properties -----------------------------------------------------------
-
     def _add_clause(self, p: BoundaryClause) -> None:
-        step = self._world.program.steps.get(p.action)
+        step = self.program.steps.get(p.action)
         if step is not None:
             given = tuple(negation_normal(c.term) for c in step.guard)
             name = f"clause_{p.id.replace('-', '_')}"
-            compiled = self._world.program.term(name, step.params, p.formula, given)
-            self._clauses.setdefault(p.action, []).append((p.id, compiled))
+            compiled = self.program.term(name, step.params, p.formula, given)
+            self.clauses.setdefault(p.action, []).append((p.id, compiled))
 
     def _add_action_property(self, p: ActionProperty, action: str) -> None:
-        step = self._world.program.steps.get(action)
+        step = self.program.steps.get(action)
         if step is None:
             return
         primed: dict[T.Primed, T.Var] = {}
@@ -175,20 +140,78 @@ class Checker:
                 return None
             if not T.free_vars(t.body) <= set(step.params):
                 raise NotImplementedError(f"property {p.id} primes a quantified variable: {t}")
-            return primed.setdefault(t, T.Var(name=f"primed{len(primed)}", sort="bool"))
+            return primed.setdefault(t, T.Var(name=f"primed_{len(primed)}", sort="bool"))
 
         formula = T.transform(p.formula, leaf)
         name = f"over_{p.id.replace('-', '_')}_{action}"
-        program = self._world.program
-        later = [program.term(f"{name}_{v.name}", step.params, t.body) for t, v in primed.items()]
-        compiled = program.term(name, (*step.params, *primed.values()), formula)
-        self._over_step.setdefault(action, []).append((p.id, compiled, later))
+        later = [self.program.term(f"{name}_{v.name}", step.params, t.body) for t, v in primed.items()]
+        compiled = self.program.term(name, (*step.params, *primed.values()), formula)
+        self.over_step.setdefault(action, []).append((p.id, compiled, later))
+
+
+class Checker:
+    """Invariants, action properties and boundary clauses of a world, evaluated step by step.
+
+    ``before`` and ``after`` enclose the writes of a step; ``after`` gives what the step has broken.
+    """
+
+    def __init__(self, world: World, properties: Iterable[Property] | Checks) -> None:
+        self._world = world
+        self._checks = properties if isinstance(properties, Checks) else Checks(world.program, properties)
+        self._early: dict[str, list[Bound]] = {}
+        self._late: dict[str, list[Bound]] = {}
+        for watched in self._checks.watched:
+            for symbol, watch in watched.watches:
+                side = self._early if watch.early else self._late
+                side.setdefault(symbol, []).append((watch, world.bind(watch.compiled)))
+
+    def everywhere(self) -> list[Broken]:
+        """All that is broken now, wherever it is."""
+        found: list[Broken] = []
+        for w in self._checks.watched:
+            found += self._broken_at(w, (), ())
+        return found
+
+    def before(self, step: Step, arguments: Arguments, writes: list[Write]) -> Around:
+        """What must be looked at before the step is taken."""
+        around = Around(self._world.mark())
+        for id_, compiled in self._checks.clauses.get(step.name, ()):
+            try:
+                if not self._world.bind(compiled)(*arguments):
+                    around.broken.append(Broken(id_, _named(step, arguments)))
+            except StepFault as fault:
+                around.broken.append(Broken(id_, _named(step, arguments), str(fault)))
+        if step.name in self._checks.over_step:
+            self._check_over_step(step, arguments, writes, around)
+        for live, key, value in writes:
+            watches = self._early.get(live.name)
+            if watches and live.store.get(key, live.default) != value:
+                around.look(watches, key)
+        return around
+
+    def after(self, around: Around) -> list[Broken]:
+        """What the step has broken."""
+        for live, key in self._world.changed(around.mark):
+            watches = self._late.get(live.name)
+            if watches:
+                around.look(watches, key)
+        for (watched, fixed), instances in around.instances.items():
+            for values in instances:
+                around.broken += self._broken_at(watched, fixed, values)
+        return list(dict.fromkeys(around.broken)) if around.broken else []
+
+    def _broken_at(self, watched: _Watched, fixed: tuple[T.Var, ...], values: tuple[str, ...]) -> list[Broken]:
+        try:
+            found = self._world.bind(watched.at(fixed))(*values)
+        except StepFault as fault:
+            return [watched.report((), str(fault))]
+        return [watched.report(watched.whole(fixed, values, more)) for more in found]
 
     def _check_over_step(
-        self, step: Step, arguments: Arguments, writes: list[Write], around: _Around
+        self, step: Step, arguments: Arguments, writes: list[Write], around: Around
     ) -> None:
         world = self._world
-        properties = self._over_step[step.name]
+        properties = self._checks.over_step[step.name]
         values: list[list[Any]] = [[] for _ in properties]
         try:
             if any(later for _, _, later in properties):
@@ -203,42 +226,35 @@ class Checker:
             around.broken.append(Broken(properties[0][0], _named(step, arguments), str(fault)))
 
 
-class _Around:
-    """One step being checked: the instances to look at once it is taken."""
+class Around:
+    """One step being checked: what is broken, and the instances to look at once it is taken."""
+
+    __slots__ = ("broken", "instances", "mark")
 
     def __init__(self, mark: int) -> None:
         self.mark = mark
         self.broken: list[Broken] = []
-        self._instances: dict[tuple[_Watched, tuple[T.Var, ...]], dict[tuple[str, ...], None]] = {}
+        self.instances: dict[tuple[_Watched, tuple[T.Var, ...]], dict[tuple[str, ...], None]] = {}
 
-    def look(self, watches: list[_Watch], key: Key, arity: int) -> None:
+    def look(self, watches: list[Bound], key: Key) -> None:
         """Remember, or at once report, the instances that a changed cell leads to."""
-        for w in watches:
+        for watch, run in watches:
+            pick = watch.pick
             try:
-                instances = w.instances(key, arity)
+                instances = run(key) if pick is None else run(*[key[i] for i in pick])
             except StepFault as fault:
-                if w.direct:
-                    self.broken.append(w.watched.report((), str(fault)))
+                if watch.direct:
+                    self.broken.append(watch.watched.report((), str(fault)))
                 else:
                     # What would narrow it down is not defined by itself: look everywhere.
-                    self._instances.setdefault((w.watched, ()), {})[()] = None
+                    self.instances.setdefault((watch.watched, ()), {})[()] = None
                 continue
             if not instances:
                 continue
-            if w.direct:
-                self.broken += [w.watched.report(i) for i in instances]
+            if watch.direct:
+                self.broken += [watch.watched.report(i) for i in instances]
             else:
-                self._instances.setdefault((w.watched, w.targets), {}).update(dict.fromkeys(instances))
-
-    def finish(self) -> list[Broken]:
-        """Evaluate the remembered instances in the state after the step."""
-        for (watched, fixed), instances in self._instances.items():
-            for values in instances:
-                try:
-                    self.broken += [watched.report(i) for i in watched.broken_at(fixed, values)]
-                except StepFault as fault:
-                    self.broken.append(watched.report((), str(fault)))
-        return list(dict.fromkeys(self.broken))
+                self.instances.setdefault((watch.watched, watch.targets), {}).update(dict.fromkeys(instances))
 
 
 def _leads(argument: T.Term) -> bool:

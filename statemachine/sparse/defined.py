@@ -47,14 +47,15 @@ class Definedness:
             case _:
                 return all(self.sure(c, given) for c in T.children(t))
 
-    def needs(self, t: T.Term, given: Given, known: frozenset[T.Var]) -> list[T.Term]:
-        """Domains that are not sure to contain what ``t`` applies, as far as they speak of ``known`` only."""
+    def needs(self, t: T.Term, given: Given, unknown: frozenset[T.Var]) -> list[T.Term]:
+        """Domains that are not sure to contain what ``t`` applies, as far as nothing unknown is in them."""
         found: dict[T.Term, None] = {}
+        bound = unknown.union(*(s.vars for s in T.subterms(t) if isinstance(s, T.Binder)))
         for s in T.subterms(t):
-            if isinstance(s, T.Apply) and s.symbol in self._domains and T.free_vars(s) <= known:
+            if isinstance(s, T.Apply) and s.symbol in self._domains and not T.free_vars(s) & bound:
                 args, domain = self._domains[s.symbol]
                 at = T.substitute(domain, dict(zip(args, s.args, strict=True)))
-                if not implied(at, given) and self.sure(at, given):
+                if not implied(at, given):
                     found[at] = None
         return list(found)
 

@@ -6,13 +6,22 @@ from __future__ import annotations
 class StepFault(Exception):
     """A violation that an evaluation ran into; names the variable and its arguments."""
 
+    kind = "step"
+
     def __init__(self, variable: str, key: object, problem: str) -> None:
         super().__init__(f"{point(variable, key)} {problem}")
         self.variable, self.key = variable, key
 
+    @property
+    def rule(self) -> str:
+        """The rule that is broken, as an id: ``range-of-pending-count``."""
+        return f"{self.kind}-of-{self.variable.replace('_', '-')}"
+
 
 class UndefinedError(StepFault):
     """A partial function was applied where it is not defined."""
+
+    kind = "domain"
 
     def __init__(self, variable: str, key: object) -> None:
         super().__init__(variable, key, "is applied where it is not defined")
@@ -20,6 +29,8 @@ class UndefinedError(StepFault):
 
 class OutOfRangeError(StepFault):
     """An integer was to leave its declared range; it is never clamped."""
+
+    kind = "range"
 
     def __init__(self, variable: str, key: object, value: int, low: int, high: int | None) -> None:
         bound = f"below {low}" if value < low else f"above {high}"

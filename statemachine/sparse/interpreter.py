@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from interlock.spec.language import terms as T
 from interlock.spec.language.system import Step
@@ -20,6 +20,7 @@ class Interpreter:
         self.world = world
         self.program = world.program
         self.steps = self.program.steps
+        self._solvers: dict[tuple[str, tuple[str, ...], tuple[int, ...] | None], Callable[..., list[Arguments]]] = {}
 
     def know(self, step: Step, arguments: Iterable[str]) -> Arguments:
         """Make the entities of an instance known, and return its arguments."""
@@ -66,19 +67,27 @@ class Interpreter:
     ) -> list[Arguments]:
         """Arguments that agree with ``named`` and satisfy the guard, or only some of its conjuncts."""
         given = named or {}
-        chosen = tuple(range(len(step.guard)) if conjuncts is None else conjuncts)
-        params = tuple(p for p in step.params if p.name in given)
-        targets = tuple(p for p in step.params if p.name not in given)
-        tag = "_".join(["with", *(p.name for p in params), "of", *map(str, chosen)])
-        solve = self.program.solutions(
-            f"instances_{step.name}_{tag}",
-            params,
-            targets,
-            T.conjunction(*(step.guard[i].term for i in chosen)),
-        )
-        found = self.world.bind(solve)(*(given[p.name] for p in params))
+        key = (step.name, tuple(given), None if conjuncts is None else tuple(conjuncts))
+        solve = self._solvers.get(key)
+        if solve is None:
+            solve = self._solvers[key] = self._solver(step, frozenset(given), key[2])
+        found = solve(*(given[p.name] for p in step.params if p.name in given))
+        if not given:
+            return found
         result: list[Arguments] = []
         for values in found:
             missing = iter(values)
             result.append(tuple(given[p.name] if p.name in given else next(missing) for p in step.params))
         return result
+
+    def _solver(
+        self, step: Step, named: frozenset[str], conjuncts: tuple[int, ...] | None
+    ) -> Callable[..., list[Arguments]]:
+        chosen = tuple(range(len(step.guard))) if conjuncts is None else conjuncts
+        params = tuple(p for p in step.params if p.name in named)
+        targets = tuple(p for p in step.params if p.name not in named)
+        tag = "_".join(["with", *(p.name for p in params), "of", *map(str, chosen)])
+        formula = T.conjunction(*(step.guard[i].term for i in chosen))
+        return self.world.bind(
+            self.program.solutions(f"instances_{step.name}_{tag}", params, targets, formula)
+        )

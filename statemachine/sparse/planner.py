@@ -52,19 +52,7 @@ class Planner:
         """Write the function for a conjunction in negation normal form; ``also`` is unknown, too."""
         unknown = frozenset(v for v in (*self._targets, *also) if v not in self._params)
         start = self._start(parts, where, unknown, self._given)
-        needs: list[T.Term] = []
-        if start.tail and unknown:
-            known = frozenset(self._params)
-            needs = [n for p in start.tail for n in self._writer.definedness.needs(p, self._given, known)]
-        if needs:
-            # Whether these are defined is known before anything is enumerated; if not, keep the written order.
-            given = (*self._given, *needs)
-            self._line(0, f"if {self._writer.expression(T.conjunction(*needs), self._given)}:")
-            self._emit(self._start(parts, where, unknown, given), 1)
-            self._line(0, "else:")
-            self._emit(start, 1)
-        else:
-            self._emit(start, 0)
+        self._emit(start, 0)
         opening = [] if self._mode == "any" else ["found = {}"]
         closing = {"any": "return False", "count": "return len(found)", "each": "return list(found)"}[self._mode]
         self._writer.function(f"def {self._name}({parameters(self._params)}):", [*opening, *self._lines, closing])
@@ -96,8 +84,10 @@ class Planner:
         if not at.unknown:
             self._leaf(at, depth)
             return
-        if self._emit_where(at, depth):
-            return
+        if not self._emit_where(at, depth) and not self._emit_split(at, depth):
+            self._emit_rest(at, depth)
+
+    def _emit_rest(self, at: _Point, depth: int) -> None:
         best = self._best(at)
         if best is not None:
             position, generator = best
@@ -170,6 +160,29 @@ class Planner:
             self._emit(replace(at, where=()), depth)
             return True
         return False
+
+    def _emit_split(self, at: _Point, depth: int) -> bool:
+        """Decide at run time whether the first unsure part is defined, where what is known tells.
+
+        If it is, it may lead to the unknowns; if not, the written order stays.
+        """
+        if not at.tail or not T.free_vars(at.tail[0]) & at.unknown:
+            return False
+        given = (*at.given, *at.pending)
+        needs = tuple(self._writer.definedness.needs(at.tail[0], given, at.unknown))
+        if not needs or not all(self._sure(n, at.given) for n in needs):
+            return False
+        if not self._sure(at.tail[0], (*given, *needs)):
+            return False
+        self._line(depth, f"if {self._writer.expression(T.conjunction(*needs), at.given)}:")
+        parts = (*at.pending, *at.tail)
+        strict = self._first_unsure(parts, (*at.given, *needs))
+        self._emit(
+            replace(at, pending=parts[:strict], tail=parts[strict:], given=(*at.given, *needs)), depth + 1
+        )
+        self._line(depth, "else:")
+        self._emit_rest(at, depth + 1)
+        return True
 
     def _best(self, at: _Point) -> tuple[int, Generator] | None:
         best: tuple[int, Generator] | None = None

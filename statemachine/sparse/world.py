@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from interlock.statemachine.sparse.faults import OutOfRangeError, UndefinedError
@@ -44,21 +45,20 @@ class _PartialStore(dict[Key, Any]):
 class _Index:
     """The stored keys of a variable in groups, kept up to date."""
 
+    __slots__ = ("group", "groups")
+
     def __init__(self, spec: IndexSpec) -> None:
         self.groups: dict[Any, dict[Key, None]] = {}
-        self._positions = spec.positions
-        self._by_value = spec.by_value
-
-    def group(self, key: Key, value: object) -> object:
-        """The name of the group of a key with a value."""
-        parts = tuple(key[i] for i in self._positions)
-        if self._by_value:
-            return (*parts, value) if parts else value
-        return parts if len(parts) > 1 else parts[0] if parts else ()
+        self.group = _grouping(spec)
 
     def add(self, key: Key, value: object) -> None:
         """A key is now stored with a value."""
-        self.groups.setdefault(self.group(key, value), {})[key] = None
+        name = self.group(key, value)
+        members = self.groups.get(name)
+        if members is None:
+            self.groups[name] = {key: None}
+        else:
+            members[key] = None
 
     def drop(self, key: Key, value: object) -> None:
         """A key is no longer stored with a value."""
@@ -67,6 +67,20 @@ class _Index:
         del members[key]
         if not members:
             del self.groups[name]
+
+
+def _grouping(spec: IndexSpec) -> Callable[[Key, object], object]:
+    """The name of the group of a key with a value."""
+    positions = spec.positions
+    if not positions:
+        return (lambda _, value: value) if spec.by_value else (lambda _key, _value: ())
+    if len(positions) == 1:
+        (p,) = positions
+        return (lambda key, value: (key[p], value)) if spec.by_value else (lambda key, _: key[p])
+    if spec.by_value:
+        return lambda key, value: (*(key[i] for i in positions), value)
+    pick = itemgetter(*positions)
+    return lambda key, _: pick(key)
 
 
 class Live:

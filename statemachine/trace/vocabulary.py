@@ -28,14 +28,14 @@ class Reading:
 
 
 class Vocabulary:
-    """Resolves events to actions of a system, with their arguments."""
+    """Resolves events to actions of a system, with their arguments; to hidden ones only if told so."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, *, hidden: bool = False) -> None:
         self.system = system
         self._declared = declared(system.spec)
         self._steps: dict[str, list[Step]] = {}
         for s in system.steps:
-            if s.action.observed:
+            if hidden or s.action.observed:
                 self._steps.setdefault(s.action.event, []).append(s)
         self._names: dict[tuple[str, tuple[str, ...]], dict[str, str] | None] = {}
 

@@ -43,9 +43,7 @@ class _ByJob:
 
     def decode(self, metadata: Any) -> Decoded:
         jobs = [_job(str(i), "load", *_specs(j), j.req_id, i) for i, j in metadata.load_jobs.items()]
-        jobs += [
-            _job(str(i), "store", *_specs(j), j.req_id, i) for i, j in metadata.store_jobs.items()
-        ]
+        jobs += [_job(str(i), "store", *_specs(j), j.req_id, i) for i, j in metadata.store_jobs.items()]
         flushed = tuple(str(i) for i in sorted(metadata.jobs_to_flush or ()))
         return Decoded(jobs=tuple(jobs), flushed=flushed)
 
@@ -70,9 +68,7 @@ class _ByRequest:
         self._waiting: set[str] = set()
 
     def decode(self, metadata: Any) -> Decoded:
-        flushed = [
-            job for req in sorted(metadata.reqs_to_flush or ()) for job in self._open_stores.get(req, ())
-        ]
+        flushed = [job for req in sorted(metadata.reqs_to_flush or ()) for job in self._open_stores.get(req, ())]
         jobs = []
         for req, (source, target) in metadata.reqs_to_load.items():
             jobs.append(_job(self._id(), "load", source, target, req, req))

@@ -56,9 +56,7 @@ class Report:
     worker_meta: Any = None
 
     def __bool__(self) -> bool:
-        return bool(
-            self.finished_sending or self.finished_recving or self.worker_meta is not None
-        )
+        return bool(self.finished_sending or self.finished_recving or self.worker_meta is not None)
 
 
 class Observer(Protocol):

@@ -70,15 +70,25 @@ def test_a_load_brings_the_content_back(children, version, connector):
 
 
 def test_a_finish_time_store_is_flushed_where_its_block_is_reallocated(children):
-    """The boundary test of seeds.md, 004; and the copy happens before the forward."""
+    """The boundary test of seeds.md, 004; and the copy happens before the forward.
+
+    X's stores fill the chunks, so A's wait; they are acknowledged in the step in which A finishes;
+    B takes all blocks in the schedule that stores A's.
+    """
     scenario = [
-        add("A", "p", tail=15, max_tokens=3), STEP, STEP, STEP,
-        add("B", "tuvw", max_tokens=1), STEP, complete(), complete(), STEP, STEP,
+        add("X", "tu", max_tokens=2), add("A", "pq", max_tokens=2), STEP, complete(), STEP,
+        add("B", "vwxyz", max_tokens=1), STEP, complete(), STEP, STEP,
     ]  # fmt: skip
-    sizes = {"gpu_blocks": 5, "cpu_chunks": 8}
+    sizes = {"gpu_blocks": 6, "cpu_chunks": 2}
     [result] = children("0.32.0").run(OFFLOADING, [scenario], sizes=sizes)
     assert result["error"] is None
-    assert named(result, "order_flush")
+    stores = [e for e in named(result, "plan_store") if e["request"] == "A"]
+    [third] = {e["step"] for e in stores}
+    taken = {e["block"] for e in named(result, "allocate") if e["step"] == third}
+    assert {e["block"] for e in stores} < taken
+    assert {e["allocation"] for e in stores} == {1}
+    flushed = {e["job"] for e in named(result, "order_flush") if e["step"] == third}
+    assert {e["job"] for e in stores} == flushed
     assert result["faults"] == []
     assert stored_twice(result) == []
 

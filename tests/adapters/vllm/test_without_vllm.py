@@ -2,6 +2,7 @@
 
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,13 +74,10 @@ def test_old_offloading_reports_a_requests_stores_once_it_has_finished():
         def __init__(self, *ids):
             self.block_ids = ids
 
-    class Metadata:
-        reqs_to_load = {}
-        reqs_to_store = {"A": (Spec(1, 2), Spec(0, 1))}
-        reqs_to_flush = None
-
+    stores = {"A": (Spec(1, 2), Spec(0, 1))}
+    metadata = SimpleNamespace(reqs_to_load={}, reqs_to_store=stores, reqs_to_flush=None)
     observer = _ByRequest()
-    [job] = observer.decode(Metadata).jobs
+    [job] = observer.decode(metadata).jobs
     assert job.pairs == ((1, 0), (2, 1))
     assert not observer.report([job], set())
     report = observer.report([], {"A"})
@@ -88,9 +86,9 @@ def test_old_offloading_reports_a_requests_stores_once_it_has_finished():
 
 
 def test_a_time_limit_ends_a_blocked_call_and_leaves_no_alarm():
-    with pytest.raises(StepTimeoutError, match="sleeping did not end within"):
-        with time_limit(0.05, "sleeping"):
-            time.sleep(5)
+    ended = pytest.raises(StepTimeoutError, match="sleeping did not end within")
+    with ended, time_limit(0.05, "sleeping"):
+        time.sleep(5)
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-from pathlib import Path
 
 import pytest
 from interlock.spec.kv import SPECIFICATION
@@ -12,10 +10,7 @@ from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.properties import BoundaryClause, Invariant
 from interlock.statemachine.sparse import Checker, Interpreter, Program, World, without_policy
 
-_path = Path(__file__).with_name("reference.py")
-_spec = importlib.util.spec_from_file_location("sparse_reference", _path)
-reference = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(reference)
+from support import reference
 
 SCOPE = {"request": 2, "block": 2, "chunk": 2, "job": 2, "worker": 2, "hash": 2}
 
@@ -102,7 +97,7 @@ def all_systems():
             yield pytest.param({**base, switch.name: value}, id=f"{switch.name}={value}")
 
 
-@pytest.mark.parametrize("switches", all_systems())
+@pytest.mark.parametrize("switches", list(all_systems()))
 @pytest.mark.parametrize("judge", [False, True])
 @pytest.mark.parametrize("seed", range(2))
 def test_random_walk_of_the_whole(switches, judge, seed):

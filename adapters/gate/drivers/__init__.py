@@ -1,0 +1,1 @@
+"""What plays scenarios: our embedded engine, or a child process with a real vLLM scheduler."""

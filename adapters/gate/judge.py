@@ -1,0 +1,199 @@
+"""From what was seen to what was broken: replay without policy, and the content oracle.
+
+The judge holds every connector to the properties of the specification. Its own choices (conjuncts
+marked ``policy``) are dropped, so doing less, or choosing otherwise, is never a finding.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from interlock.adapters.gate.result import Side
+from interlock.proofs.replay import ReplayResult, run_replay
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant
+from interlock.spec.language.specification import Specification
+from interlock.statemachine.trace import Trace, TraceEvent, header
+from interlock.statemachine.trace import event as make_event
+
+ORACLE = {"read": "forward-reads-own-prefix", "store": "ready-chunk-holds-its-prefix"}
+"""What a fault of the content oracle breaks: a forward reads, or a completed store leaves, other bytes."""
+
+CRASH = "connector-does-not-raise"
+HANG = "calls-return"
+UNEXPLAINED = "seen-events-are-explained"
+REFINES = "machine-refines-the-specification"
+"""Findings that are no property of the specification: an exception, a time-out, a trace that does not fit."""
+
+
+@dataclass(slots=True)
+class Played:
+    """What an engine saw of a scenario.
+
+    Args:
+        events: in order, each with its arguments by sort or parameter.
+        faults: of the content oracle: ``kind`` (read or store), ``event`` (index) and where.
+        error: an exception or time-out: ``kind``, ``type``, ``message``, ``where``.
+    """
+
+    events: list[dict[str, Any]]
+    faults: list[dict[str, Any]]
+    steps: int
+    error: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """One thing that went wrong in one scenario."""
+
+    id: str
+    property: str
+    side: Side
+    message: str
+    event: int
+    where: str = ""
+
+
+@dataclass(slots=True)
+class Judgement:
+    """The verdict on one scenario.
+
+    Args:
+        judged: how often each property could have been broken by an event that was seen.
+        seen: events by kind.
+    """
+
+    broken: list[Broken]
+    trace: Trace
+    steps: int
+    judged: dict[str, int] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
+    not_expressible: dict[str, int] = field(default_factory=dict)
+
+
+class Judge:
+    """Judges what was played, under given switches and for a stated number of workers.
+
+    With ``refines`` (for our own machine) a trace must also be one of the specification with its
+    policy, under the very switches that the machine runs.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: str,
+        switches: Mapping[str, str] | None = None,
+        workers: int = 1,
+        meta: Mapping[str, Any] | None = None,
+        refines: bool = False,
+        spec: Specification = SPECIFICATION,
+    ) -> None:
+        self._spec, self._refines = spec, refines
+        self._header = header(
+            spec,
+            source=source,
+            switches=spec.switch_values("interlock", dict(switches or {})),
+            scope={"worker": workers},
+            created_by="interlock gate",
+            meta=meta,
+        )
+        self._touching = _properties_by_action(spec)
+
+    def __call__(self, played: Played) -> Judgement:
+        """Replay the events without policy, and add what the oracle and the engine saw."""
+        trace = self.trace(played)
+        replayed = run_replay(trace, judge=True)
+        broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in replayed.violations]
+        broken += [self._from_oracle(f, trace.events) for f in played.faults]
+        if played.error is not None:
+            broken.append(_raised(played.error, len(trace.events)))
+        elif trace.events and replayed.verdict != "holds" and not broken:
+            broken.append(_unexplained(UNEXPLAINED, "gate", replayed, trace))
+        if self._refines and trace.events and not broken:
+            replayed = run_replay(trace, judge=False)
+            if replayed.verdict != "holds":
+                broken.append(_unexplained(REFINES, "connector", replayed, trace))
+        seen = Counter(e.event for e in trace.events)
+        judged: Counter[str] = Counter()
+        for event, count in seen.items():
+            for property_id in self._touching.get(event, ()):
+                judged[property_id] += count
+        return Judgement(
+            _first_of_each(broken, self._spec), trace, played.steps, dict(judged), dict(seen), replayed.not_expressible
+        )
+
+    def trace(self, played: Played) -> Trace:
+        """The events as a trace."""
+        events = tuple(
+            make_event(i, e["event"], **{k: v for k, v in e.items() if k != "event" and v is not None})
+            for i, e in enumerate(played.events)
+        )
+        return Trace(self._header.model_copy(update={"events": len(events)}), events, "")
+
+    def _broken(self, property_id: str, event: TraceEvent, index: int, message: str) -> Broken:
+        return Broken(f"{property_id}:{event.event}", property_id, "connector", message, index)
+
+    def _from_oracle(self, fault: dict[str, Any], events: Sequence[TraceEvent]) -> Broken:
+        property_id = ORACLE[fault["kind"]]
+        index = max(0, min(int(fault.get("event", len(events))), len(events)) - 1)
+        where = ", ".join(f"{k} {v}" for k, v in fault.items() if k in ("request", "block", "chunk", "job") and v)
+        message = f"{where} holds {fault.get('found')}, not {fault.get('expected')}"
+        return Broken(f"{property_id}:{fault['kind']}", property_id, "connector", message, index)
+
+
+def _unexplained(property_id: str, side: Side, replayed: ReplayResult, trace: Trace) -> Broken:
+    at = min(replayed.longest_prefix, len(trace.events) - 1)
+    return Broken(f"{property_id}:{trace.events[at].event}", property_id, side, replayed.reason, at)
+
+
+def _raised(error: dict[str, Any], at: int) -> Broken:
+    if error["kind"] == "timeout":
+        return Broken(HANG, HANG, "connector", error["message"], at)
+    where = str(error.get("where", ""))
+    side: Side = "gate" if error["kind"] == "harness" else "connector" if "kv_connector" in where else "scheduler"
+    message = f"{error['type']}: {error['message']} at {where}"
+    return Broken(f"{CRASH}:{error['type']}", CRASH, side, message, at, where)
+
+
+def _first_of_each(broken: Sequence[Broken], spec: Specification) -> list[Broken]:
+    """The first of each kind; a boundary clause goes without saying where its invariant broke with it."""
+    first: dict[str, Broken] = {}
+    for b in sorted(broken, key=lambda b: b.event):
+        first.setdefault(b.id, b)
+    seen = {(b.property, b.event) for b in first.values()}
+    clauses = {p.id: p.invariant for p in spec.properties if isinstance(p, BoundaryClause)}
+    return [b for b in first.values() if (clauses.get(b.property), b.event) not in seen]
+
+
+def _properties_by_action(spec: Specification) -> dict[str, list[str]]:
+    """Which properties an event can break: those that read a variable which one of its actions writes."""
+    from interlock.spec.language.elaborate import WHOLE, elaborate
+    from interlock.spec.language.terms import symbols
+
+    system = elaborate(spec, spec.switch_values(), WHOLE)
+    touched: dict[str, list[str]] = {}
+    for s in system.steps:
+        if not s.action.observed:
+            continue
+        written = {u.symbol for u in s.updates}
+        for p in system.properties:
+            match p:
+                case Invariant() if not p.lemma and symbols(p.formula) & written:
+                    touched.setdefault(s.action.event, []).append(p.id)
+                case BoundaryClause() if p.action == s.name:
+                    touched.setdefault(s.action.event, []).append(p.id)
+                case ActionProperty() if s.name in p.actions:
+                    touched.setdefault(s.action.event, []).append(p.id)
+    return {event: sorted(set(ids)) for event, ids in touched.items()}
+
+
+def property_ids(spec: Specification) -> list[str]:
+    """The properties that the gate judges by: no lemmas (they speak of our bookkeeping), no witnesses."""
+    return [
+        p.id
+        for p in spec.properties
+        if isinstance(p, (BoundaryClause, ActionProperty)) or (isinstance(p, Invariant) and not p.lemma)
+    ]

@@ -1,0 +1,21 @@
+"""How much a profile plays. The counts decide, so that one seed gives one result; seconds only cut short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Args: scenarios to draw; seconds: the limit on playing them, shrinking included, imports not."""
+
+    scenarios: int
+    seconds: float
+
+
+PROFILES: dict[tuple[str, str], Profile] = {
+    ("embedded", "quick"): Profile(scenarios=150, seconds=45.0),
+    ("embedded", "full"): Profile(scenarios=5_000, seconds=840.0),
+    ("vllm", "quick"): Profile(scenarios=150, seconds=45.0),
+    ("vllm", "full"): Profile(scenarios=5_000, seconds=840.0),
+}

@@ -1,0 +1,172 @@
+"""Scenarios: lists of operations, drawn by Hypothesis or taken from a counterexample of the specification.
+
+An operation that finds nothing to act on is ignored, so every sublist of a scenario is one; that is
+what shrinking needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from interlock.statemachine.trace import TraceEvent
+
+Operation = dict[str, Any]
+
+NAMES = "ABCDEFGHIJKLMNOP"
+"""Requests are named in the order of their arrival; no id is used twice."""
+
+PROMPTS = (["p"], ["p", "q"], ["p", "q", "s"], ["p", "t"], ["u"], ["u", "v"])
+"""Prompts that share prefixes: one symbol is one full block, equal prefixes are equal blocks."""
+
+POOLS: dict[str, dict[str, int]] = {
+    "ample": {"gpu_blocks": 32, "cpu_chunks": 24},
+    "tight_gpu": {"gpu_blocks": 8, "cpu_chunks": 24},
+    "tight_cpu": {"gpu_blocks": 32, "cpu_chunks": 3},
+}
+"""Pool sizes to draw from; tests that never fill a pool miss most faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Operations on a fresh engine with one of :data:`POOLS`."""
+
+    pool: str
+    operations: tuple[tuple[tuple[str, Any], ...], ...]
+
+    @staticmethod
+    def of(pool: str, operations: Sequence[Operation]) -> Scenario:
+        """From plain dictionaries; frozen, so that scenarios compare and hash."""
+        return Scenario(pool, tuple(tuple((k, _freeze(v)) for k, v in o.items()) for o in operations))
+
+    def plain(self) -> list[Operation]:
+        """The operations as plain JSON."""
+        return [{k: list(v) if isinstance(v, tuple) else v for k, v in o} for o in self.operations]
+
+    @property
+    def steps(self) -> int:
+        """How often ``schedule()`` is called."""
+        return sum(dict(o)["op"] == "step" for o in self.operations)
+
+
+def _freeze(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def scenarios(pools: Sequence[str] = tuple(POOLS), longest: int = 16) -> st.SearchStrategy[Scenario]:
+    """Arrivals that share prefixes, steps, completions in any order and at any time, early copies, aborts."""
+    add = st.fixed_dictionaries(
+        {
+            "op": st.just("add"),
+            "prompt": st.sampled_from(PROMPTS),
+            "tail": st.integers(0, 1),
+            "max_tokens": st.integers(1, 3),
+        }
+    )
+    step = st.just({"op": "step"})
+    complete = st.builds(lambda n: {"op": "complete", "nth": n}, st.integers(0, 3))
+    copy = st.builds(lambda n: {"op": "copy", "nth": n}, st.integers(0, 3))
+    abort = st.builds(lambda n: {"op": "abort", "request": n}, st.integers(0, 3))
+    # Twice in a row what scenarios need most; Hypothesis picks evenly.
+    operation = st.one_of(step, add, step, complete, add, step, copy, abort)
+    return st.builds(_named, st.sampled_from(list(pools)), st.lists(operation, min_size=2, max_size=longest))
+
+
+def _named(pool: str, operations: list[Operation]) -> Scenario:
+    """Give arrivals their names, and aborts the name of an arrival before them (or drop them)."""
+    named: list[Operation] = []
+    arrived: list[str] = []
+    for o in operations:
+        match o["op"]:
+            case "add" if len(arrived) < len(NAMES):
+                arrived.append(NAMES[len(arrived)])
+                named.append({"op": "add", "request": arrived[-1], **{k: v for k, v in o.items() if k != "op"}})
+            case "abort" if arrived:
+                named.append({"op": "abort", "request": arrived[o["request"] % len(arrived)]})
+            case "step" | "complete" | "copy":
+                named.append(dict(o))
+    return Scenario.of(pool, named)
+
+
+DRAIN: tuple[Operation, ...] = (
+    *({"op": "complete", "nth": 0} for _ in range(4)),
+    {"op": "step"},
+    *({"op": "complete", "nth": 0} for _ in range(4)),
+    {"op": "step"},
+)
+"""Appended to every drawn scenario: what is open gets its completion, and the engine two more steps."""
+
+
+def from_counterexample(events: Sequence[TraceEvent]) -> list[Scenario]:
+    """Scenarios that make a real engine do what a counterexample of the specification does.
+
+    The blocks that a request publishes or hits, by hash, are its prompt; a metadata is a step. A
+    model may admit two requests in one pass that a connector only tells apart in two, so each
+    request arrives once where the counterexample has it, and once a step later than the one before.
+    """
+    prompts: dict[str, list[str]] = {}
+    hash_of: dict[str, str] = {}
+    hits: set[str] = set()
+    for e in events:
+        request, block = e.args.get("request", ""), e.args.get("block", "")
+        if e.event == "add_request":
+            prompts[request] = []
+        elif e.event == "publish":
+            hash_of[block] = e.args["hash"]
+            prompts[request].append(e.args["hash"])
+        elif e.event == "hit":
+            prompts[request].append(hash_of.get(block, block))
+            hits.add(request)
+    names = dict(zip(prompts, NAMES, strict=False))
+
+    def arrival(request: str) -> Operation:
+        # One token more than it hits: a fully cached, aligned prompt computes its last block again.
+        prompt = prompts[request] or ["p"]
+        return {"op": "add", "request": names[request], "prompt": prompt, "tail": 1, "max_tokens": 3}
+
+    as_told: list[Operation] = []
+    for e in events:
+        if e.event == "add_request":
+            as_told.append(arrival(e.args["request"]))
+        elif e.event == "build_connector_meta":
+            as_told.append({"op": "step"})
+        elif e.event == "acknowledge":
+            as_told.append({"op": "complete", "nth": 0})
+    as_told.append({"op": "step"})
+    staggered = [o for request in prompts for o in (arrival(request), {"op": "step"})]
+    return [Scenario.of("ample", o) for o in (as_told, staggered)]
+
+
+def simplify(scenario: Scenario, still: Callable[[Scenario], bool]) -> Scenario:
+    """Drop operations, last first, for as long as ``still`` holds; ends in a scenario with none to drop."""
+    shrunk = True
+    while shrunk:
+        shrunk = False
+        for i in reversed(range(len(scenario.operations))):
+            rest = scenario.operations[:i] + scenario.operations[i + 1 :]
+            candidate = Scenario(scenario.pool, rest)
+            if still(candidate):
+                scenario, shrunk = candidate, True
+    return scenario
+
+
+def in_words(scenario: Scenario) -> tuple[str, ...]:
+    """One line per operation."""
+    lines: list[str] = []
+    for o in scenario.plain():
+        match o["op"]:
+            case "add":
+                tail = f" + {o['tail']} token" if o["tail"] else ", aligned"
+                lines.append(f"{o['request']} arrives with prompt {' '.join(o['prompt'])}{tail}")
+            case "step":
+                lines.append("the engine steps")
+            case "complete":
+                lines.append(f"open job {o['nth']} (oldest first) completes with the next step")
+            case "copy":
+                lines.append(f"the bytes of job {o['nth']} (oldest first) move")
+            case "abort":
+                lines.append(f"{o['request']} is aborted")
+    return tuple(lines)

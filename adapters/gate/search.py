@@ -1,0 +1,165 @@
+"""Hypothesis drives: draws scenarios, and shrinks each new finding before it looks for the next.
+
+The specification's own counterexamples come first. One seed decides everything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from interlock.adapters.gate.judge import Broken, Judgement
+from interlock.adapters.gate.scenario import DRAIN, Scenario, scenarios, simplify
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A broken property with the shortest scenario that was found for it."""
+
+    broken: Broken
+    scenario: Scenario
+    judgement: Judgement
+
+
+@dataclass(slots=True)
+class Searched:
+    """What a search did.
+
+    Args:
+        cut_short: why not all scenarios were played; empty if they were.
+        unjudged: why the model did not fit what was seen, per scenario that it did not fit.
+    """
+
+    found: dict[str, Found] = field(default_factory=dict)
+    scenarios: int = 0
+    steps: int = 0
+    judged: dict[str, int] = field(default_factory=dict)
+    events: dict[str, int] = field(default_factory=dict)
+    cut_short: str = ""
+
+
+class _Shown(Exception):
+    """Raised to make Hypothesis shrink the scenario at hand."""
+
+
+class _OutOfTime(BaseException):
+    """Leaves Hypothesis at once: it does not catch what is not an Exception."""
+
+
+class Search:
+    """Plays seeds and drawn scenarios, judges each, keeps a shortest scenario per finding.
+
+    Args:
+        play: plays a scenario and judges it.
+        count: how many scenarios to draw; what shrinking plays does not count.
+        seconds: a hard limit; a search that meets it says so in ``cut_short``.
+        wanted: findings to look for, by property; everything, if empty.
+    """
+
+    def __init__(
+        self,
+        play: Callable[[Scenario], Judgement],
+        *,
+        seed: int,
+        count: int,
+        seconds: float,
+        wanted: Iterable[str] = (),
+        progress: Callable[[Searched, Found | None], None] | None = None,
+    ) -> None:
+        self._play, self._seed, self._count = play, seed, count
+        self._deadline = time.monotonic() + seconds
+        self._seconds = seconds
+        self._wanted = frozenset(wanted)
+        self._progress = progress
+        self._cache: dict[Scenario, Judgement] = {}
+        self.result = Searched()
+
+    def run(self, seeds: Iterable[Scenario]) -> Searched:
+        """Search; returns what was found, also when time runs out."""
+        try:
+            for scenario in seeds:
+                for broken in self._new(self._count_in(scenario)):
+                    self._keep(broken.id, scenario)
+            while self.result.scenarios < self._count and self._draw():
+                pass
+        except _OutOfTime:
+            self.result.cut_short = f"stopped after {self._seconds:.0f} s with {self.result.scenarios} scenarios"
+        return self.result
+
+    def _draw(self) -> bool:
+        """Draw until something new is broken (and shrink it) or the count is reached; False at the end."""
+        target: list[str] = []
+        smallest: list[Scenario] = []
+        left = self._count - self.result.scenarios
+
+        @hypothesis.seed(self._seed + len(self.result.found))
+        @settings(
+            max_examples=left,
+            database=None,
+            deadline=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            verbosity=hypothesis.Verbosity.quiet,
+        )
+        @given(scenarios())
+        def drawn(scenario: Scenario) -> None:
+            full = Scenario(scenario.pool, scenario.operations + Scenario.of("", DRAIN).operations)
+            judgement = self._judged(full) if target else self._count_in(full)
+            ids = [b.id for b in self._new(judgement)]
+            if not target and ids:
+                target.append(ids[0])
+            if target and target[0] in ids:
+                smallest[:] = [full]
+                raise _Shown(target[0])
+
+        try:
+            drawn()
+        except _Shown:
+            self._keep(target[0], smallest[0])
+            return True
+        return False
+
+    def _keep(self, finding: str, scenario: Scenario) -> None:
+        def still(candidate: Scenario) -> bool:
+            return any(b.id == finding for b in self._judged(candidate).broken)
+
+        shortest = simplify(scenario, still)
+        judgement = self._judged(shortest)
+        broken = next(b for b in judgement.broken if b.id == finding)
+        found = Found(broken, shortest, judgement)
+        self.result.found[finding] = found
+        self._report(found)
+
+    def _new(self, judgement: Judgement) -> list[Broken]:
+        return [
+            b
+            for b in judgement.broken
+            if b.id not in self.result.found and (not self._wanted or b.property in self._wanted)
+        ]
+
+    def _count_in(self, scenario: Scenario) -> Judgement:
+        judgement = self._judged(scenario)
+        self.result.scenarios += 1
+        self.result.steps += judgement.steps
+        for name, n in judgement.judged.items():
+            self.result.judged[name] = self.result.judged.get(name, 0) + n
+        for name, n in judgement.seen.items():
+            self.result.events[name] = self.result.events.get(name, 0) + n
+        self._report(None)
+        return judgement
+
+    def _judged(self, scenario: Scenario) -> Judgement:
+        if time.monotonic() > self._deadline:
+            raise _OutOfTime
+        if scenario not in self._cache:
+            self._cache[scenario] = self._play(scenario)
+        return self._cache[scenario]
+
+    def _report(self, found: Found | None) -> None:
+        if self._progress is not None:
+            self._progress(self.result, found)

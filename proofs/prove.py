@@ -1,0 +1,152 @@
+"""Proves properties for any number of requests, blocks, jobs and workers, and says what backs each proof.
+
+>>> result = run_prove(["no-block-stored-twice-in-flight"], {"store_dedup": "per_step"}, "z3")
+>>> result.verdict, result.properties["no-block-stored-twice-in-flight"].actions[-1]
+('failed', 'plan_store(request1, block0, chunk1, job1)')
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from interlock.proofs.smt.ask import Solver
+from interlock.proofs.smt.induction import proved_ids
+from interlock.proofs.smt.outcome import ProvedProperty
+from interlock.proofs.smt.proof import Proof
+from interlock.proofs.smt.work import Pool
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.properties import Invariant, Witness
+from interlock.spec.language.specification import Specification, UnknownName
+
+Verdict = Literal["proved", "failed", "inconclusive"]
+SolverChoice = Literal["z3", "cvc5", "both"]
+
+SECONDS_MAX = 100.0
+"""Obligations that are not asked by then are unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a caller may show; ``finished`` is a property that has just been decided."""
+
+    description: str
+    completed: int | None = None
+    total: int | None = None
+    finished: tuple[str, ProvedProperty] | None = None
+
+
+@dataclass(slots=True)
+class ProveResult:
+    """Every property asked for, the totals and the verdict over all of them.
+
+    Args:
+        not_covered: properties that are checked in scopes only.
+    """
+
+    verdict: Verdict
+    reason: str
+    properties: dict[str, ProvedProperty]
+    not_covered: list[str]
+    seconds: float
+
+    @property
+    def obligations(self) -> int:
+        """Obligations of all properties."""
+        return sum(p.obligations for p in self.properties.values())
+
+    @property
+    def proved(self) -> int:
+        """Those that every solver asked has proved."""
+        return sum(p.proved for p in self.properties.values())
+
+
+def run_prove(
+    properties: list[str] | None = None,
+    sets: dict[str, str] | None = None,
+    solver: SolverChoice = "both",
+    progress: Callable[[Progress], None] | None = None,
+    preset: str = "interlock",
+    *,
+    trace_dir: Path | None = None,
+    spec: Specification = SPECIFICATION,
+) -> ProveResult:
+    """Prove by induction; a failed proof comes with two states and, if one is found, a run.
+
+    Args:
+        properties: default: all that have a proof.
+        sets: switch values that replace the preset's.
+        trace_dir: where to write ``prove.PROPERTY.jsonl`` for each run.
+
+    Raises:
+        UnknownName: a preset, switch, value or property that the specification lacks, or a
+            property without a proof.
+    """
+    started = time.monotonic()
+    system = elaborate(spec, spec.switch_values(preset, sets))
+    with_proof = proved_ids(system)
+    wanted = [spec.property(p).id for p in properties] if properties else with_proof
+    for p in wanted:
+        if p not in with_proof:
+            raise UnknownName("property with a proof", p, with_proof)
+    solvers: tuple[Solver, ...] = ("z3", "cvc5") if solver == "both" else (solver,)
+    deadline = time.time() + SECONDS_MAX
+    outcomes: dict[str, ProvedProperty] = {}
+
+    def report(description: str, completed: int, total: int) -> None:
+        if progress is not None:
+            progress(Progress(description, completed, total))
+
+    with Pool(system) as pool:
+        for p in dict.fromkeys(wanted):
+            outcome = Proof(system, p, solvers, pool, deadline, report).outcome()
+            _write_trace(p, outcome, preset, trace_dir)
+            outcomes[p] = outcome
+            if progress is not None:
+                progress(Progress(f"{p}: {outcome.status}", finished=(p, outcome)))
+    verdict, reason = _judge(outcomes)
+    return ProveResult(verdict, reason, outcomes, not_covered(spec, with_proof), round(time.monotonic() - started, 3))
+
+
+def not_covered(spec: Specification, with_proof: Iterable[str]) -> list[str]:
+    """Properties that are checked in scopes only: not proved, and no lemma of a proof."""
+    covered: set[str] = set()
+    for p in map(spec.property, with_proof):
+        covered |= {p.id, *(p.proof if isinstance(p, Invariant) else ())}
+    return [p.id for p in spec.properties if p.id not in covered and not isinstance(p, Witness)]
+
+
+def _write_trace(property_id: str, outcome: ProvedProperty, preset: str, trace_dir: Path | None) -> None:
+    if outcome.run is None:
+        return
+    if trace_dir is None:
+        outcome.trace = "; ".join(outcome.run.actions)
+        return
+    path = trace_dir / f"prove.{property_id}.jsonl"
+    outcome.run.write(path, preset)
+    outcome.trace = str(path)
+
+
+def _judge(outcomes: dict[str, ProvedProperty]) -> tuple[Verdict, str]:
+    """A disagreement beats everything; failed beats inconclusive; a proof with a condition open is no pass."""
+    for p, o in outcomes.items():
+        if o.disagreements:
+            return "inconclusive", f"the solvers disagree on {p}: {o.disagreements[0]}"
+    for p, o in outcomes.items():
+        if o.status == "failed":
+            what = o.cti.obligation if o.cti is not None else next(iter(o.undecided), "an obligation")
+            run = f"; {len(o.actions)} steps reach it" if o.run is not None else "; no run reaches it within the bounds"
+            return "failed", f"{p}: {what} fails{run}"
+    for p, o in outcomes.items():
+        if o.undecided:
+            return "inconclusive", f"{p}: {len(o.undecided)} answers are unknown, the first {o.undecided[0]}"
+        if o.not_met:
+            name, condition = next(iter(o.not_met.items()))
+            return "inconclusive", f"{p}: {name} {condition.status}: {condition.detail}"
+    if not outcomes:
+        return "inconclusive", "no property has a proof"
+    return "proved", f"{len(outcomes)} properties for any size, {sum(o.obligations for o in outcomes.values())} obligations"

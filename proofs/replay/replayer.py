@@ -1,0 +1,206 @@
+"""Replays events one by one: which behaviours of the specification explain what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from interlock.proofs.replay import words
+from interlock.proofs.replay.candidates import Candidates, Findings, Successor
+from interlock.proofs.replay.hidden import Attempt, HiddenSearch, Taken
+from interlock.proofs.replay.result import FalseConjunct, ReplayViolation
+from interlock.proofs.replay.setup import Setting
+from interlock.spec.language.specification import UnknownName
+from interlock.spec.language.system import Step
+from interlock.statemachine.sparse import Arguments, Broken, Checker, Interpreter, StepFault
+from interlock.statemachine.trace import TraceEvent
+from interlock.statemachine.trace.vocabulary import Reading, Vocabulary
+
+CANDIDATES_MAX = 32
+"""States kept; more are dropped, and a failure after that is inconclusive."""
+
+WAYS_MAX = 16
+"""Ways of explaining one event from one state that are kept."""
+
+
+@dataclass(slots=True)
+class Stop:
+    """Why an event could not be consumed."""
+
+    reason: str
+    false_conjuncts: list[FalseConjunct] = field(default_factory=list)
+    faults: list[Broken] = field(default_factory=list)
+
+
+class Replayer:
+    """A set of candidate states that consumes events.
+
+    Args:
+        follow_hidden: take hidden lines as they stand (an explorer's), instead of passing over them.
+    """
+
+    def __init__(self, setting: Setting, *, candidates_max: int = CANDIDATES_MAX, follow_hidden: bool = False) -> None:
+        self.setting = setting
+        self.world = setting.world()
+        self.interpreter = Interpreter(self.world)
+        self.checker = Checker(self.world, setting.checks)
+        self.vocabulary = Vocabulary(setting.system, hidden=follow_hidden)
+        self.candidates = Candidates(self.world, candidates_max)
+        self.search = HiddenSearch(self.interpreter, self._take)
+        self.violations: list[ReplayViolation] = []
+        self.hidden_steps = 0
+        self.last: tuple[Taken, ...] = ()
+        """The steps by which the first candidate explained the last event."""
+        self._reported: set[Broken] = set()
+
+    def consume(self, index: int, event: TraceEvent, place: str) -> Stop | None:
+        """Advance all candidates over an event; ``None`` if some could.
+
+        Raises:
+            TraceError: the event is not one that the specification has.
+            TooManyTriesError: the search for hidden steps was given up.
+        """
+        readings = self.vocabulary.readings(event, place)
+        if not readings:
+            return Stop(self._ruled_out(event))
+        for r in readings:
+            sorts = {p.name: p.sort for p in r.step.params}
+            for name, value in r.named.items():
+                if sorts[name] in self.world.known:
+                    self.world.know(sorts[name], value)
+        found: list[Successor] = []
+        mark = self.world.mark()
+        for broken in self.candidates.each():
+            for taken in self._ways(readings, None):
+                more: Findings = {b: index for t in taken for b in t.broken if b not in broken}
+                found.append(Successor(self.world.since(mark), taken, {**broken, **more} if more else broken))
+        if not found:
+            return self._stopped(index, event, readings)
+        self.candidates.advance(found)
+        self.last = found[0].taken
+        self.hidden_steps += len(self.last) - 1
+        if any(s.broken for s in found):
+            self._report(index, event, self.candidates.broken_in_all())
+        return None
+
+    # -- one event, one candidate ----------------------------------------------------------------
+
+    def _ways(self, readings: list[Reading], stop: Stop | None) -> Iterator[tuple[Taken, ...]]:
+        """Each way to take an event from the world's state, with the world in the state after it.
+
+        With a ``stop``, the reasons why there is none are put into it.
+        """
+        count = 0
+        for r in readings:
+            for arguments in self._instances(r, stop):
+                for taken in self._ways_of(r.step, arguments, stop):
+                    yield taken
+                    count += 1
+                    if count >= WAYS_MAX:
+                        self.candidates.dropped = True
+                        return
+
+    def _ways_of(self, step: Step, arguments: Arguments, stop: Stop | None) -> Iterator[tuple[Taken, ...]]:
+        attempt = Attempt()
+        shapes: set[tuple[str, ...]] = set()
+        for hidden in self.search.enable(step, arguments, attempt):
+            shape = tuple(t.step.name for t in hidden)
+            if shape in shapes:
+                continue
+            mark = self.world.mark()
+            try:
+                taken = self._take(step, arguments)
+            except StepFault as fault:
+                if stop is not None:
+                    stop.faults.append(_faulty(step, arguments, fault))
+                continue
+            shapes.add(shape)
+            yield (*hidden, taken)
+            self.world.undo(mark)
+        position = attempt.furthest.get((step.name, arguments), -1)
+        if stop is not None and not shapes and position >= 0:
+            stop.false_conjuncts.append(self._false(step, position, arguments))
+
+    def _instances(self, r: Reading, stop: Stop | None) -> list[Arguments]:
+        """The instances that an event may be: its own arguments, the others searched."""
+        if len(r.named) == len(r.step.params):
+            return [tuple(r.named[p.name] for p in r.step.params)]
+        settled = self.search.settled(r.step)
+        try:
+            found = self.interpreter.instances(r.step, r.named, settled)
+        except StepFault as fault:
+            if stop is not None:
+                stop.faults.append(_faulty(r.step, (), fault))
+            return []
+        if not found and stop is not None:
+            position = self._first_unsatisfiable(r, settled)
+            if position is not None:
+                known = tuple(r.named.get(p.name, "?") for p in r.step.params)
+                stop.false_conjuncts.append(self._false(r.step, position, known))
+        return found
+
+    def _first_unsatisfiable(self, r: Reading, settled: tuple[int, ...]) -> int | None:
+        for end in range(1, len(settled) + 1):
+            if not self.interpreter.instances(r.step, r.named, settled[:end]):
+                return settled[end - 1]
+        return None
+
+    def _take(self, step: Step, arguments: Arguments) -> Taken:
+        writes = self.interpreter.writes(step, arguments)
+        around = self.checker.before(step, arguments, writes)
+        self.world.apply(writes)
+        return Taken(step, arguments, tuple(self.checker.after(around)))
+
+    # -- words -----------------------------------------------------------------------------------
+
+    def _false(self, step: Step, position: int, arguments: Arguments) -> FalseConjunct:
+        return FalseConjunct(
+            step.name,
+            step.guard[position].id,
+            arguments,
+            words.conjunct(self.world, step, position, arguments),
+        )
+
+    def _report(self, index: int, event: TraceEvent, broken: list[Broken]) -> None:
+        for b in broken:
+            if b in self._reported:
+                continue
+            self._reported.add(b)
+            try:
+                declared = self.setting.system.spec.property(b.property)
+            except UnknownName:
+                declared = None
+            message = words.finding(b, declared)
+            self.violations.append(ReplayViolation(b.property, index, event.step, b.instance, message))
+
+    def _ruled_out(self, event: TraceEvent) -> str:
+        system = self.setting.system
+        actions = [a.name for a in system.spec.actions if a.event == event.event]
+        never = [f"{a} ({system.never[a]})" for a in actions if a in system.never]
+        why = f"these switches rule out {', '.join(never)}" if never else f"slice {system.slice.name} has no such action"
+        return f"no action can be {event}: {why}"
+
+    def _stopped(self, index: int, event: TraceEvent, readings: list[Reading]) -> Stop:
+        """Go through it once more, now for the reasons."""
+        stop = Stop("")
+        for _ in self.candidates.each():
+            for _ in self._ways(readings, stop):
+                pass
+        self._report(index, event, stop.faults)
+        # The action that came furthest says most about what stopped it.
+        order = {c: i for i, c in enumerate(stop.false_conjuncts)}
+        guards = {s.name: [c.id for c in s.guard] for s in self.setting.system.steps}
+        stop.false_conjuncts = sorted(order, key=lambda c: (-guards[c.action].index(c.conjunct), order[c]))
+        if stop.faults:
+            stop.reason = f"{event}: {stop.faults[0].fault}"
+        elif stop.false_conjuncts:
+            stop.reason = f"no behaviour explains {event}: {stop.false_conjuncts[0].message}"
+        else:
+            stop.reason = f"no behaviour explains {event}"
+        return stop
+
+
+def _faulty(step: Step, arguments: Arguments, fault: StepFault) -> Broken:
+    """A range or a domain that a step leaves, as a finding under a name of its own."""
+    named = tuple((p.name, a) for p, a in zip(step.params, arguments, strict=False))
+    return Broken(fault.rule, named, str(fault))

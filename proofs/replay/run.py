@@ -1,0 +1,102 @@
+"""Replays a whole trace and says what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from interlock.proofs.replay import words
+from interlock.proofs.replay.hidden import TooManyTriesError
+from interlock.proofs.replay.replayer import CANDIDATES_MAX, Replayer, Stop
+from interlock.proofs.replay.result import ReplayResult
+from interlock.proofs.replay.setup import setting
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.specification import Specification
+from interlock.statemachine.trace import Trace, TraceEvent, TraceReader
+
+
+def run_replay(
+    trace: Trace | Path | str,
+    *,
+    preset: str | None = None,
+    switches: Mapping[str, str] | None = None,
+    judge: bool | None = None,
+    follow_hidden: bool = False,
+    candidates_max: int = CANDIDATES_MAX,
+    spec: Specification = SPECIFICATION,
+) -> ReplayResult:
+    """Whether some behaviour of the specification explains all of a trace, and what it breaks.
+
+    Args:
+        trace: a trace, or the file that it is in.
+        preset, switches: instead of the header's.
+        judge: hold any connector to the properties: guards of policy are dropped. Default: for
+            traces of a real scheduler.
+        follow_hidden: take an explorer's hidden lines as they stand, instead of searching.
+
+    Raises:
+        TraceError: what is not a trace of this specification.
+    """
+    if isinstance(trace, Trace):
+        made = setting(spec, trace.header, f"{trace.name}:1", preset=preset, switches=switches, judge=judge)
+        replayer = Replayer(made, candidates_max=candidates_max, follow_hidden=follow_hidden)
+        return _replay(replayer, trace.events, trace.name, follow_hidden)
+    with TraceReader(trace) as reader:
+        made = setting(spec, reader.header, f"{reader.path}:1", preset=preset, switches=switches, judge=judge)
+        replayer = Replayer(made, candidates_max=candidates_max, follow_hidden=follow_hidden)
+        return _replay(replayer, reader, str(reader.path), follow_hidden)
+
+
+def _replay(replayer: Replayer, events: Iterable[TraceEvent], name: str, follow_hidden: bool) -> ReplayResult:
+    result = ReplayResult(warnings=list(replayer.setting.warnings))
+    stop: Stop | None = None
+    gave_up = ""
+    entities: tuple[str, ...] = ()
+    for index, event in enumerate(events):
+        result.events += 1
+        place = f"{name}:{index + 2}"
+        if not replayer.vocabulary.modelled(event, place):
+            result.not_expressible[event.event] = result.not_expressible.get(event.event, 0) + 1
+            continue
+        if stop is not None or gave_up or (event.hidden and not follow_hidden):
+            continue
+        try:
+            stop = replayer.consume(index, event, place)
+        except TooManyTriesError as error:
+            gave_up = f"event {index}, {event}: {error}"
+        if stop is None and not gave_up:
+            result.consumed += 1
+            result.candidates_max = max(result.candidates_max, len(replayer.candidates))
+            continue
+        result.longest_prefix = index
+        entities = tuple(event.args.values())
+    if stop is None and not gave_up:
+        result.longest_prefix = result.events
+    _conclude(result, replayer, stop, gave_up, entities)
+    return result
+
+
+def _conclude(
+    result: ReplayResult, replayer: Replayer, stop: Stop | None, gave_up: str, entities: tuple[str, ...]
+) -> None:
+    result.violations = replayer.violations
+    result.hidden_steps = replayer.hidden_steps
+    result.candidates = [words.state(replayer.world, entities) for _ in replayer.candidates.each()]
+    if stop is not None:
+        result.false_conjuncts = stop.false_conjuncts
+        result.false_conjunct = stop.false_conjuncts[0] if stop.false_conjuncts else None
+    if result.violations:
+        first = result.violations[0]
+        result.verdict, result.reason = "violated", f"event {first.event}: {first.message}"
+    elif gave_up:
+        result.verdict, result.reason = "inconclusive", gave_up
+    elif stop is not None and replayer.candidates.dropped:
+        result.verdict = "inconclusive"
+        result.reason = f"too many candidates, some were dropped; of the others, event {result.longest_prefix}: {stop.reason}"
+    elif stop is not None:
+        result.verdict, result.reason = "violated", f"event {result.longest_prefix}: {stop.reason}"
+    elif result.consumed == 0:
+        result.verdict, result.reason = "inconclusive", "the trace has no event of a modelled lifecycle"
+    else:
+        result.verdict = "holds"
+        result.reason = f"some behaviour explains all {result.consumed} events, and no property is broken"

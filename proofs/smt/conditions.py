@@ -1,0 +1,154 @@
+"""What else must be true before a proof counts for any size: it says something, and about this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal
+
+import z3
+
+from interlock.proofs.smt.agreement import ENABLED_MIN, Agreement
+from interlock.proofs.smt.bounded import invariant_target
+from interlock.proofs.smt.cti import Cti
+from interlock.proofs.smt.defined import guard_defined
+from interlock.proofs.smt.encode import Encoding
+from interlock.proofs.smt.induction import Induction, invariant
+from interlock.proofs.smt.owed import Claim, primed, range_claims, start_terms, step_claims
+from interlock.proofs.smt.runs import Run, find_run
+from interlock.proofs.smt.values import Expr
+from interlock.spec.language import terms as T
+from interlock.spec.language.properties import Ground
+from interlock.spec.language.system import System
+
+MODEL_TIMEOUT_S = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition, with what was found."""
+
+    status: Literal["holds", "fails", "unknown"]
+    detail: str
+
+
+def no_sort_bounded(encoding: Encoding) -> Condition:
+    """Every sort is uninterpreted, and all that is said of its size is that it is at least 1."""
+    values = encoding.values
+    bounded = [s.name for s in encoding.system.spec.sorts if values.sort(s.name).kind() != z3.Z3_UNINTERPRETED_SORT]
+    said = {str(z3.simplify(s)) for s in encoding.sizes()}
+    if bounded or said != {f"{s} >= 1" for s in map(str, values.sizes.values())}:
+        return Condition("fails", f"bounded: {', '.join(bounded) or sorted(said)}")
+    return Condition("holds", f"{len(values.sizes)} sorts, of each is said only that it has an element")
+
+
+def start_satisfiable(encoding: Encoding, invariants: tuple[Claim, ...]) -> Condition:
+    """Some state has the initial values; the axioms about counts allow it."""
+    claims = (*start_terms(encoding.system), *range_claims(encoding.system), *invariants)
+    sizes = model_sizes(encoding, [encoding.formula(c.term) for c in claims], [])
+    return _satisfiable(sizes, "no model of the initial values was found")
+
+
+def premise_satisfiable(encoding: Encoding, invariants: tuple[Claim, ...], premise: T.Term | None) -> Condition:
+    """Some inductive state satisfies the premise of the property."""
+    if premise is None:
+        return Condition("fails", "the property names no premise, so it may hold because nothing happens")
+    claims = (*range_claims(encoding.system), *invariants, Claim("premise", premise))
+    sizes = model_sizes(encoding, [encoding.formula(c.term) for c in claims], [])
+    return _satisfiable(sizes, "no model of the premise was found")
+
+
+def action_has_successor(encoding: Encoding, invariants: tuple[Claim, ...], action: str) -> Condition:
+    """From some inductive state the action leads to an inductive state, with everything defined and in range."""
+    step, system = encoding.step(action), encoding.system
+    before = (*range_claims(system), *invariants)
+    owed = (Claim("domain:guard", guard_defined(system, step.step.guard)), *step_claims(system, step.step))
+    after = tuple(primed(c) for c in before)
+    claims = [encoding.formula(c.term, step) for c in (*before, *owed, *after)]
+    axioms = encoding.count_axioms(step)
+    sizes = model_sizes(encoding, [*(c.formula for c in step.guard), *claims], axioms)
+    return _satisfiable(sizes, "no inductive state with a successor was found")
+
+
+def model_sizes(encoding: Encoding, formulas: Sequence[Expr], axioms: Sequence[Expr]) -> dict[str, int] | None:
+    """Sizes at which the formulas for any size, axioms about counts included, have a model."""
+    values = encoding.values
+    names = [s.name for s in encoding.system.spec.sorts]
+    for chosen in sorted(product((1, 2), repeat=len(names)), key=sum)[: len(names) + 1]:
+        solver = z3.Solver(ctx=values.ctx)
+        solver.set("timeout", int(MODEL_TIMEOUT_S * 1000))
+        solver.add([*formulas, *(axioms or encoding.count_axioms())])
+        for name, size in zip(names, chosen, strict=True):
+            known = [values.constant(f"{name}{i}", name) for i in range(size)]
+            anything = values.fresh("x", name)
+            solver.add(z3.ForAll([anything], z3.Or([anything == k for k in known])))
+            solver.add(values.sizes[name] == size, *([z3.Distinct(known)] if size > 1 else []))
+        if solver.check() == z3.sat:
+            return dict(zip(names, chosen, strict=True))
+    return None
+
+
+def without(system: System, ground: Ground) -> System:
+    """The system without one conjunct of one guard."""
+    steps = (
+        replace(s, guard=tuple(c for c in s.guard if c.id != ground.conjunct)) if s.name == ground.action else s
+        for s in system.steps
+    )
+    return replace(system, steps=tuple(steps))
+
+
+@dataclass(frozen=True, slots=True)
+class GroundFound:
+    """What happens without a conjunct that the proof rests on."""
+
+    ground: Ground
+    cti: Cti | None
+    run: Run | None
+
+    def condition(self) -> Condition:
+        """Holds if the proof fails without it and a run shows why it must be there."""
+        if self.cti is None:
+            return Condition("fails", "the proof does not need it: no counterexample to induction without it")
+        if self.run is None:
+            return Condition("unknown", f"{self.cti.action} breaks the induction, but no run was found")
+        length, place = self.run.found.length, self.run.place
+        return Condition("holds", f"without it {self.cti.action} breaks the induction, and {length} steps do ({place})")
+
+
+def judge_ground(system: System, property_id: str, invariants: tuple[Claim, ...], ground: Ground) -> GroundFound:
+    """Drop the conjunct: find a counterexample to induction and a run to a violation of the property."""
+    if all(ground.conjunct != c.id for c in system.step(ground.action).guard):
+        return GroundFound(ground, None, None)
+    (target,) = (c for c in invariants if c.name == property_id)
+    cti = Induction(without(system, ground), invariants).counterexample(f"{ground.action} / {target.name}")
+    if cti is None:
+        return GroundFound(ground, None, None)
+    run = find_run(
+        system,
+        invariant_target(target),
+        action=ground.action,
+        needed=cti.scope,
+        slices=invariant(system, property_id).slices,
+        change=lambda s: without(s, ground),
+    )
+    return GroundFound(ground, cti, run)
+
+
+def agreement_condition(found: Agreement) -> Condition:
+    """The formulas at two elements per sort have exactly the explorer's successors."""
+    if found.difference is not None:
+        return Condition("fails", found.difference)
+    if found.rare:
+        return Condition("unknown", f"enabled in fewer than {ENABLED_MIN} states: {', '.join(found.rare)}")
+    violations = ", ".join(f"{n} {kind} violations" for kind, n in sorted(found.violations.items()))
+    return Condition(
+        "holds", f"{found.states:,} states ({found.reachable:,} reachable), {found.transitions:,} steps, {violations}, "
+        f"{found.axioms:,} axiom values, {found.spot_checks} steps put to z3 itself"
+    )  # fmt: skip
+
+
+def _satisfiable(sizes: dict[str, int] | None, problem: str) -> Condition:
+    if sizes is None:
+        return Condition("unknown", problem)
+    return Condition("holds", f"a model at {', '.join(f'{s}={n}' for s, n in sizes.items())}")

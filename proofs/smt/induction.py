@@ -1,0 +1,103 @@
+"""Induction: every obligation of a set of invariants, put to the solvers, at any size.
+
+>>> from interlock.spec.kv import SPECIFICATION as spec
+>>> from interlock.spec.language.elaborate import elaborate
+>>> system = elaborate(spec, spec.switch_values())
+>>> induction = Induction(system, invariants_of(system, "no-block-stored-twice-in-flight"))
+>>> [a.answer for a in induction.ask("z3", "update_from_output", timeout_s=10)][:3]
+['proved', 'proved', 'proved']
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
+
+from interlock.proofs.smt.ask import UNKNOWN, Asked, Solver, ask
+from interlock.proofs.smt.cti import Cti, find_cti
+from interlock.proofs.smt.encode import Encoding
+from interlock.proofs.smt.owed import Claim, Obligation, obligations
+from interlock.spec.language.properties import Invariant
+from interlock.spec.language.specification import UnknownName
+from interlock.spec.language.system import System
+
+
+def proved_ids(system: System) -> list[str]:
+    """The properties that say that they are proved for any size."""
+    return [p.id for p in system.properties if isinstance(p, Invariant) and p.proved]
+
+
+def invariant(system: System, property_id: str) -> Invariant:
+    """The invariant of that id, its switches folded.
+
+    Raises:
+        UnknownName: there is no invariant of that id.
+    """
+    for p in system.properties:
+        if p.id == property_id and isinstance(p, Invariant):
+            return p
+    known = [p.id for p in system.properties if isinstance(p, Invariant)]
+    raise UnknownName("invariant", property_id, known)
+
+
+def invariants_of(system: System, property_id: str) -> tuple[Claim, ...]:
+    """A property with its lemmas, the property first."""
+    target = invariant(system, property_id)
+    ids = dict.fromkeys((target.id, *target.proof))
+    return tuple(Claim(i, invariant(system, i).formula) for i in ids)
+
+
+@dataclass
+class Induction:
+    """The obligations of some invariants of a system, grouped by the action (or the start) that owes them."""
+
+    system: System
+    invariants: tuple[Claim, ...]
+    encoding: Encoding = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.encoding = Encoding(self.system)
+
+    @cached_property
+    def obligations(self) -> tuple[Obligation, ...]:
+        """All of them."""
+        return tuple(obligations(self.system, self.invariants))
+
+    @property
+    def places(self) -> list[str]:
+        """The actions, and the start."""
+        return list(dict.fromkeys(o.place for o in self.obligations))
+
+    def named(self, name: str) -> Obligation:
+        """The obligation of that name."""
+        return next(o for o in self.obligations if o.name == name)
+
+    def ask(
+        self,
+        solver: Solver,
+        place: str,
+        timeout_s: float,
+        deadline: float = inf,
+        only: frozenset[str] | None = None,
+    ) -> list[Asked]:
+        """The solver's answer to each obligation of a place, or to those of them named in ``only``.
+
+        Args:
+            deadline: by ``time.time()``; what is not asked by then is unknown.
+        """
+        answers: list[Asked] = []
+        for o in self.obligations:
+            if o.place != place or (only is not None and o.name not in only):
+                continue
+            started = time.monotonic()
+            left, answer = min(timeout_s, deadline - time.time()), UNKNOWN
+            if left > 0:
+                answer = ask(solver, self.encoding.values, self.encoding.query(o, self.invariants), left)
+            answers.append(Asked(o.name, place, o.claim.name, solver, answer, time.monotonic() - started))
+        return answers
+
+    def counterexample(self, name: str) -> Cti | None:
+        """Two small states for an obligation that is not proved."""
+        return find_cti(self.system, self.named(name), self.invariants)

@@ -1,0 +1,162 @@
+"""The proof of one property: ask, and if all is proved, what makes it count; else two states and a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from interlock.proofs.smt.agreement import Agreement
+from interlock.proofs.smt.ask import Answer, Asked, Solver
+from interlock.proofs.smt.conditions import Condition, GroundFound, agreement_condition
+from interlock.proofs.smt.cti import Cti
+from interlock.proofs.smt.induction import Induction, invariant, invariants_of
+from interlock.proofs.smt.outcome import ProvedProperty, Solvers
+from interlock.proofs.smt.runs import Run
+from interlock.proofs.smt.work import Pool, Worker
+from interlock.spec.language.system import System
+
+TIMEOUT_S: dict[Solver, float] = {"z3": 6.0, "cvc5": 8.0}
+"""Per obligation."""
+CTI_SEARCHES_MAX = 4
+"""Of so many obligations that are not proved, two states are looked for."""
+
+Report = Callable[[str, int, int], None]
+R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class Proof:
+    """One property of a system, put to one or two solvers.
+
+    Args:
+        deadline: by ``time.time()``; obligations that are not asked by then are unknown.
+        report: called with what is being done, how much of it is done, and how much there is.
+    """
+
+    system: System
+    property_id: str
+    solvers: tuple[Solver, ...]
+    pool: Pool
+    deadline: float
+    report: Report
+    induction: Induction = field(init=False)
+    answers: dict[str, dict[Solver, Asked]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.induction = Induction(self.system, invariants_of(self.system, self.property_id))
+
+    def outcome(self) -> ProvedProperty:
+        """Everything that is to be said about the property."""
+        first, *others = self.solvers
+        self._ask(first, None)
+        if unproved := self._unproved():
+            found = self._two_states(unproved)
+            for s in others:
+                self._ask(s, frozenset(unproved))
+            outcome = self._outcome(refuted=found is not None)
+            if found is not None:
+                outcome.cti, outcome.run = found
+            return outcome
+        conditions = self._start_conditions()
+        for s in others:
+            self._ask(s, None)
+        return self._outcome(conditions=self._finish(conditions))
+
+    def _ask(self, solver: Solver, only: frozenset[str] | None) -> None:
+        """Ask about all obligations, or those named."""
+        places = dict.fromkeys(o.place for o in self.induction.obligations if only is None or o.name in only)
+        timeout = TIMEOUT_S[solver]
+        futures = {
+            self.pool.submit(Worker.ask, self.property_id, solver, p, timeout, self.deadline, only): p for p in places
+        }
+        for done, (place, asked) in enumerate(self.pool.finished(futures), start=1):
+            for a in asked:
+                self.answers.setdefault(a.obligation, {})[solver] = a
+            self.report(f"{self.property_id}: {solver} {place}", done, len(places))
+
+    def _unproved(self) -> list[str]:
+        """Obligations without a proof: about the property itself first, refuted ones before unknown ones."""
+        names = [n for n, by in self.answers.items() if any(a.answer != "proved" for a in by.values())]
+
+        def rank(name: str) -> tuple[bool, bool]:
+            asked = next(iter(self.answers[name].values()))
+            return asked.answer != "failed", asked.claim != self.property_id
+
+        return sorted(names, key=rank)
+
+    def _two_states(self, unproved: list[str]) -> tuple[Cti, Run | None] | None:
+        """The first counterexample to induction of some obligations, with a run if there is one."""
+        tried = unproved[:CTI_SEARCHES_MAX]
+        self.report(f"{self.property_id}: two states for {tried[0]}", 0, 2)
+        searches = [self.pool.submit(Worker.counterexample, self.property_id, name) for name in tried]
+        for name, search in zip(tried, searches, strict=True):
+            cti: Cti | None = search.result()
+            if cti is not None:
+                self.report(f"{self.property_id}: a run to {name}", 1, 2)
+                return cti, self.pool.submit(Worker.run, self.property_id, name, cti).result()
+        return None
+
+    def _start_conditions(self) -> _Conditions:
+        grounds = invariant(self.system, self.property_id).grounds
+        return _Conditions(
+            self.pool.submit(Worker.agreement, self.property_id),
+            [self.pool.submit(Worker.ground, self.property_id, g) for g in grounds],
+            self.pool.submit(Worker.satisfiable, self.property_id),
+        )
+
+    def _finish(self, started: _Conditions) -> dict[str, Condition]:
+        """All conditions, as soon as they are known."""
+        self.report(f"{self.property_id}: what makes the proof count for any size", 0, 1)
+        found = dict(started.satisfiable.result())
+        for g in started.grounds:
+            ground: GroundFound = g.result()
+            found[f"ground:{ground.ground.action}/{ground.ground.conjunct}"] = ground.condition()
+        if not started.grounds:
+            found["grounds"] = Condition("fails", "the proof names no conjunct of a guard that it rests on")
+        agreement: Agreement = started.agreement.result()
+        found["agreement"] = agreement_condition(agreement)
+        return found
+
+    def _outcome(self, refuted: bool = False, conditions: dict[str, Condition] | None = None) -> ProvedProperty:
+        said = {s: self._said_by(s) for s in self.solvers}
+        status: Answer = "unknown"
+        if refuted or "failed" in said.values():
+            status = "failed"
+        elif said[self.solvers[0]] == "proved":
+            status = "proved"
+        conditions = conditions or {}
+        confirmed = all(a == "proved" for a in said.values())
+        answers = self.answers.items()
+        return ProvedProperty(
+            status=status,
+            any_size=status == "proved" and confirmed and all(c.status == "holds" for c in conditions.values()),
+            lemmas=[c.name for c in self.induction.invariants[1:]],
+            solvers=Solvers(**said),
+            conditions=conditions,
+            obligations=len(self.answers),
+            proved=sum(all(a.answer == "proved" for a in by.values()) for _, by in answers),
+            undecided=[f"{s}: {n}" for n, by in answers for s, a in by.items() if a.answer == "unknown"],
+            disagreements=[n for n, by in answers if {"proved", "failed"} <= {a.answer for a in by.values()}],
+            solver_seconds={
+                s: round(sum(by[s].seconds for _, by in answers if s in by), 3) for s in self.solvers
+            },
+        )
+
+    def _said_by(self, solver: Solver) -> Answer:
+        """Failed if any obligation fails; proved only if every one was asked and proved."""
+        asked = [by[solver].answer for by in self.answers.values() if solver in by]
+        if "failed" in asked:
+            return "failed"
+        return "proved" if len(asked) == len(self.answers) and "unknown" not in asked else "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class _Conditions:
+    """Conditions that are being looked at."""
+
+    agreement: Future[Agreement]
+    grounds: list[Future[GroundFound]]
+    satisfiable: Future[dict[str, Condition]]

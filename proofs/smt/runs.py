@@ -1,0 +1,147 @@
+"""Runs that bounded checking finds: searched in stated scopes, then made again by the explorer.
+
+The solver only proposes the actions. The states, and that the run breaks what it should, are the
+explorer's, so a run that is reported replays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.proofs.explorer.layout import State
+from interlock.proofs.explorer.program import Fault, Program
+from interlock.proofs.explorer.result import Counterexample, PathStep
+from interlock.proofs.explorer.trace import events
+from interlock.proofs.smt.bounded import BoundedSearch, Move
+from interlock.proofs.smt.owed import Obligation
+from interlock.spec.language import terms as T
+from interlock.spec.language.elaborate import WHOLE, elaborate
+from interlock.spec.language.system import System
+from interlock.statemachine.trace import header, write_trace
+
+DEPTH_MAX = 16
+SECONDS_MAX = 12.0
+Change = Callable[[System], System]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A reachable counterexample: its actions and states, in the system in which it was found."""
+
+    program: Program
+    found: Counterexample
+    seconds: float
+
+    @property
+    def actions(self) -> list[str]:
+        """The steps as text."""
+        return [self.program.instances[s.instance].text(self.program.system) for s in self.found.steps]
+
+    @property
+    def place(self) -> str:
+        """The slice and scope in which it is a shortest run."""
+        system = self.program.system
+        return f"slice {system.slice.name}, {', '.join(f'{s}={n}' for s, n in system.scope.items())}"
+
+    def lines(self) -> Iterator[str]:
+        """One line per step with the facts that it changes."""
+        yield f"{self.found.property_id} is broken after {self.found.length} steps ({self.place})"
+        old = self.program.layout.decode(self.found.initial)
+        for n, (step, action) in enumerate(zip(self.found.steps, self.actions, strict=True), start=1):
+            new = self.program.layout.decode(step.state)
+            changed = ", ".join(f"{f}={v}" for f, v in new.items() if old.get(f) != v)
+            yield f"  {n:2} {action}: {changed}"
+            old = new
+
+    def write(self, path: Path, preset: str) -> None:
+        """Write it as a trace; the file appears complete or not at all."""
+        system = self.program.system
+        head = header(
+            system.spec,
+            source="z3",
+            preset=preset,
+            switches=system.switches,
+            slice_=system.slice.name,
+            scope=system.scope,
+            created_by="interlock prove",
+            meta={"property": self.found.property_id, "message": self.found.message},
+        )
+        write_trace(path, head, events(self.program, self.found))
+
+
+def find_run(
+    system: System,
+    target: Obligation,
+    *,
+    action: str,
+    needed: dict[str, int],
+    slices: tuple[str, ...],
+    change: Change | None = None,
+) -> Run | None:
+    """A shortest run that breaks ``target``, in the first of some scopes that has one.
+
+    Args:
+        system: names the specification and the switch values.
+        action: the action that breaks the induction; slices without it need not be tried.
+        needed: the sizes at which it does; nor need smaller scopes.
+        slices: slices to try at their own scopes, before the whole system.
+        change: what was done to the system (a conjunct dropped).
+    """
+    for candidate in _candidates(system, action, needed, slices):
+        changed = change(candidate) if change is not None else candidate
+        started = time.monotonic()
+        moves = BoundedSearch(changed).find(target, DEPTH_MAX, SECONDS_MAX)
+        if moves is not None:
+            return replay(changed, target, moves, time.monotonic() - started)
+    return None
+
+
+def replay(system: System, target: Obligation, moves: list[Move], seconds: float) -> Run:
+    """The run with the explorer's states.
+
+    Raises:
+        RuntimeError: the explorer has no such run, which is a fault of ours.
+    """
+    program = Program(system)
+    numbers = {(i.step.name, i.args): n for n, i in enumerate(program.instances)}
+    (state,) = program.initial_states()
+    initial, steps, fault = state, list[PathStep](), None
+    for move in moves:
+        number = numbers[move]
+        outcome = dict(program.successors(state)).get(number)
+        if isinstance(outcome, Fault):
+            fault = outcome
+        elif isinstance(outcome, tuple):
+            state = outcome
+        else:
+            raise RuntimeError(f"the explorer cannot take {move} in the solver's run {moves}")
+        steps.append(PathStep(number, state))
+    if fault is None and _still_holds(program, target, state):
+        raise RuntimeError(f"the solver's run {moves} breaks nothing in the explorer")
+    message = "is false" if fault is None else fault.message
+    property_id = target.claim.name if fault is None else fault.property_id
+    found = Counterexample(property_id, initial, tuple(steps), message, broken=fault is not None)
+    return Run(program, found, seconds)
+
+
+def _still_holds(program: Program, target: Obligation, state: State) -> bool:
+    term = target.claim.term
+    return not isinstance(term, T.Primed) or program.predicate(term.body)(state)
+
+
+def _candidates(
+    system: System, action: str, needed: dict[str, int], slices: tuple[str, ...]
+) -> Iterator[System]:
+    spec, switches = system.spec, system.switches
+    chosen = [spec.slice(s) for s in slices]
+    for slice_ in chosen:
+        large_enough = all(slice_.scope[s] >= n for s, n in needed.items())
+        if large_enough and action not in slice_.remove:
+            yield elaborate(spec, switches, slice_)
+    usual = chosen[0].scope if chosen else {}
+    fitted = {s.name: max(min(usual.get(s.name, 1), 2), needed.get(s.name, 1)) for s in spec.sorts}
+    for scope in (fitted, {s.name: 2 for s in spec.sorts}):
+        yield elaborate(spec, switches, WHOLE, scope)
