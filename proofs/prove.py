@@ -149,4 +149,7 @@ def _judge(outcomes: dict[str, ProvedProperty]) -> tuple[Verdict, str]:
             return "inconclusive", f"{p}: {name} {condition.status}: {condition.detail}"
     if not outcomes:
         return "inconclusive", "no property has a proof"
-    return "proved", f"{len(outcomes)} properties for any size, {sum(o.obligations for o in outcomes.values())} obligations"
+    return (
+        "proved",
+        f"{len(outcomes)} properties for any size, {sum(o.obligations for o in outcomes.values())} obligations",
+    )

@@ -100,11 +100,11 @@ class KVOffloadMachine:
         self._pool: BlockReferences | None = None
         self._referenced: set[int] = set()
         ledger = self.ledger
-        self._phase, self._hashed = ledger.function("phase"), ledger.relation("hashed")
-        self._chunk_state, self._job_state = ledger.function("chunk_state"), ledger.function("job_state")
-        self._block_state, self._must_flush = ledger.function("block_state"), ledger.relation("must_flush")
-        self._by_hash, self._holders = ledger.inverse("chunk_hash"), ledger.index("holds", 1)
-        self._kept = ledger.index("kept", 0)
+        self._phase, self._pending_count = ledger.function("phase"), ledger.function("pending_count")
+        self._block_state, self._chunk_state = ledger.function("block_state"), ledger.function("chunk_state")
+        self._hashed, self._must_flush = ledger.relation("hashed"), ledger.relation("must_flush")
+        self._holders, self._kept = ledger.index("holds", 1), ledger.index("kept", 0)
+        self._by_hash = ledger.inverse("chunk_hash")
 
     # -- what the engine calls ---------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class KVOffloadMachine:
 
     def has_pending_work(self) -> bool:
         """Whether a job is open or a finished request has something left to store."""
-        return bool(self._job_state) or bool(self._kept)
+        return bool(self._jobs) or bool(self._kept)
 
     # -- moves ---------------------------------------------------------------------------------------
 
@@ -295,11 +295,11 @@ class KVOffloadMachine:
     # -- messages ------------------------------------------------------------------------------------
 
     def _send(self, action: str, move: Move) -> None:
-        """What the action sends about a job goes into the metadata; a job that has ended is forgotten."""
+        """What the action sends about a job goes into the metadata; once no report is due, it is over."""
         for channel in self._sends[action]:
             self._outbox.setdefault(channel, {})[move.entity] = None
-        if move.entity not in self._job_state:
-            del self._jobs[move.entity]
+        if not self._pending_count.get(move.entity):
+            self._jobs.pop(move.entity, None)
 
     def _metadata(self) -> ConnectorMetadata:
         sent, self._outbox = self._outbox, {}

@@ -11,21 +11,22 @@ Events, all with `step`, the number of the schedule() that they belong to (0 bef
 - hit(request, block, allocation): a block of the prefix cache, local hit
 - allocate(request, block, allocation)
 - publish(request, block, allocation, hash): full and hashed
+- preempt(request): named by the scheduler output, before anything else of that schedule()
 - plan_load(request, block, chunk, job, allocation)
 - plan_store(request?, block, chunk, job, allocation): request only where the metadata says it
 - order_flush(job), build_connector_meta()
 - update_from_output(), acknowledge(job), loaded(request)
 - finish(request): request_finished was called; aborts too
 
-Order in one schedule(): hits and allocations, request by request in the order of visits, then
-publish, plan_load, plan_store, order_flush, build_connector_meta. In update_from_output:
+Order in one schedule(): preempt, then hits, allocations and publishes, request by request in the
+order of visits, then plan_load, plan_store, order_flush, build_connector_meta. In update_from_output:
 update_from_output, finish, acknowledge, loaded.
 
 `allocation` counts the allocations of a block, 1 for the first. A store of a request whose block is
 reallocated in the same schedule carries the allocation in which that request held it.
 
-Frees of GPU blocks are not seen at the boundary (a preemption or a delayed free has no call): they
-are hidden. Block 0, the null block, never appears.
+Frees of GPU blocks are not seen at the boundary: they are hidden, and follow from finish, preempt,
+loaded and acknowledge. Block 0, the null block, never appears.
 """
 
 from __future__ import annotations
@@ -113,11 +114,13 @@ class Recorder:
             self.step += 1
             metadata = original(scheduler_output)
             for rid in scheduler_output.preempted_req_ids or ():
+                self._emit("preempt", request=rid)
                 if rid not in self._visited:  # it may have been resumed in the same schedule
                     self.tables.pop(rid, None)
                     self._unpublished.pop(rid, None)
             self._emit_tables(scheduler_output)
-            self._emit_publishes()
+            for rid in list(self._unpublished):
+                self._emit_publishes(rid)
             self.decoded = self.observer.decode(metadata)
             for job in self.decoded.jobs:
                 self._emit_job(job)
@@ -195,21 +198,21 @@ class Recorder:
     def _emit_blocks(self, rid: str, found: list[tuple[str, int, int]]) -> None:
         for event, block, allocation in found:
             self._emit(event, request=rid, block=block, allocation=allocation)
+        # At once: a request that is visited later in this schedule() may hit them.
+        self._emit_publishes(rid)
 
-    def _emit_publishes(self) -> None:
+    def _emit_publishes(self, rid: str) -> None:
+        """The blocks of a request that have become full and hashed; the others stay noted."""
         pool = self.scheduler.kv_cache_manager.block_pool.blocks
-        for rid, waiting in list(self._unpublished.items()):
-            left = []
-            for index, block, allocation in waiting:
-                if pool[block].block_hash is None:
-                    left.append((index, block, allocation))
-                    continue
-                value = self.scheduler.requests[rid].block_hashes[index].hex()[:12]
-                self._emit("publish", request=rid, block=block, allocation=allocation, hash=value)
-            if left:
-                self._unpublished[rid] = left
-            else:
-                del self._unpublished[rid]
+        left = []
+        for index, block, allocation in self._unpublished.pop(rid, []):
+            if pool[block].block_hash is None:
+                left.append((index, block, allocation))
+                continue
+            value = self.scheduler.requests[rid].block_hashes[index].hex()[:12]
+            self._emit("publish", request=rid, block=block, allocation=allocation, hash=value)
+        if left:
+            self._unpublished[rid] = left
 
     def _emit_job(self, job: Job) -> None:
         self._jobs[job.id] = job

@@ -74,6 +74,12 @@ class Candidates:
             branches.append(seen[key])
         self._branches = branches
 
+    def stay(self, broken: Findings) -> None:
+        """The one candidate has moved on in place."""
+        self._world.forget()
+        if broken:
+            self._branches[0].broken = {**broken, **self._branches[0].broken}
+
     def broken_in_all(self) -> list[Broken]:
         """What every candidate has broken on its way."""
         first, *others = self._branches

@@ -68,6 +68,8 @@ class Replayer:
             for name, value in r.named.items():
                 if sorts[name] in self.world.known:
                     self.world.know(sorts[name], value)
+        if len(self.candidates) == 1 and self._only_way(index, event, readings):
+            return None
         found: list[Successor] = []
         mark = self.world.mark()
         for broken in self.candidates.each():
@@ -82,6 +84,31 @@ class Replayer:
         if any(s.broken for s in found):
             self._report(index, event, self.candidates.broken_in_all())
         return None
+
+    def _only_way(self, index: int, event: TraceEvent, readings: list[Reading]) -> bool:
+        """Take the event in place if exactly one instance explains it, without hidden steps: the usual case."""
+        enabled: list[tuple[Step, Arguments]] = []
+        waiting: list[tuple[Step, Arguments]] = []
+        try:
+            for r in readings:
+                for arguments in self._instances(r, None):
+                    position = self.interpreter.false_conjunct(r.step, arguments)
+                    (enabled if position < 0 else waiting).append((r.step, arguments))
+            if len(enabled) != 1:
+                return False
+            for step, arguments in waiting:
+                for _ in self.search.enable(step, arguments, Attempt()):
+                    self.world.undo(0)
+                    return False
+            taken = self._take(*enabled[0])
+        except StepFault:
+            self.world.undo(0)
+            return False
+        self.candidates.stay({b: index for b in taken.broken})
+        self.last = (taken,)
+        if taken.broken:
+            self._report(index, event, list(taken.broken))
+        return True
 
     # -- one event, one candidate ----------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from interlock.proofs.explorer.layout import UNDEFINED, State
 from interlock.proofs.explorer.program import Fault, Instance, Program, ScopeExceeded
 from interlock.proofs.smt.encode import Encoding, StepFormulas
 from interlock.proofs.smt.formulas import Formulas, Outcome
-from interlock.proofs.smt.owed import Claim
+from interlock.proofs.smt.owed import Claim, undefined_at_start
 from interlock.proofs.smt.samples import Sampler
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language.sorts import BOOL, INT
@@ -85,6 +85,14 @@ class Comparison:
             (c.name, self.program.predicate(c.term), self.formulas.predicate(c.term)) for c in self.invariants
         ]
 
+    def initial_difference(self) -> str | None:
+        """The first initial value that the explorer's initial state does not have."""
+        (initial,) = self.program.initial_states()
+        for c in (*self.encoding.start, *undefined_at_start(self.encoding.system)):
+            if not self.formulas.predicate(c.term)(initial):
+                return f"{c.name} is false in the explorer's initial state"
+        return None
+
     def difference(self, state: State) -> str | None:
         """How the two sides differ in ``state``; ``None`` if they agree."""
         theirs = dict(self.program.successors(state))
@@ -94,7 +102,9 @@ class Comparison:
             instance = self.program.instances[number]
             problem = self._judge(theirs.get(number), ours.get(number))
             if problem is not None:
-                facts = ", ".join(f"{k}={v}" for k, v in self.program.layout.decode(state).items() if v not in ("false", "0"))
+                facts = ", ".join(
+                    f"{k}={v}" for k, v in self.program.layout.decode(state).items() if v not in ("false", "0")
+                )
                 return f"{instance.text(self.program.system)}: {problem}; in {facts}"
             outcome = theirs[number]
             if isinstance(outcome, tuple):
@@ -148,7 +158,9 @@ class Comparison:
             kind = theirs.property_id.partition(":")[0]
             if ours is None or isinstance(ours, tuple):
                 return f"a violation ({theirs.message}) for the explorer, none for the formulas"
-            return None if kind in ours else f"a violation of {kind} for the explorer, of {sorted(ours)} for the formulas"
+            return (
+                None if kind in ours else f"a violation of {kind} for the explorer, of {sorted(ours)} for the formulas"
+            )
         if isinstance(ours, frozenset):
             return f"a violation of {sorted(ours)} for the formulas, none for the explorer"
         if isinstance(theirs, ScopeExceeded):
@@ -172,12 +184,13 @@ def check_agreement(
     comparison = Comparison(Program(system), Encoding(encoded or system), invariants, seed)
     sampler = Sampler(comparison.program, seed)
     reachable = sampler.reachable(states // 2)
-    difference, axioms, spots, seen = None, 0, 0, 0
+    axioms, spots, seen = 0, 0, 0
+    difference = comparison.initial_difference()
     for state in _with_random(sampler, comparison, reachable, states):
-        difference = comparison.difference(state)
-        seen += 1
         if difference is not None:
             break
+        difference = comparison.difference(state)
+        seen += 1
     if difference is None:
         axioms, difference = comparison.false_axiom()
     if difference is None:
@@ -196,9 +209,7 @@ def check_agreement(
     )
 
 
-def _with_random(
-    sampler: Sampler, comparison: Comparison, reachable: list[State], states: int
-) -> Iterator[State]:
+def _with_random(sampler: Sampler, comparison: Comparison, reachable: list[State], states: int) -> Iterator[State]:
     """The reachable states, then as many random ones; those in which a rare action is enabled first."""
     yield from reachable
     actions = [s.name for s in comparison.program.system.steps]

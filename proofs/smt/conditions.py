@@ -15,7 +15,7 @@ from interlock.proofs.smt.cti import Cti
 from interlock.proofs.smt.defined import guard_defined
 from interlock.proofs.smt.encode import Encoding
 from interlock.proofs.smt.induction import Induction, invariant
-from interlock.proofs.smt.owed import Claim, primed, range_claims, start_terms, step_claims
+from interlock.proofs.smt.owed import Claim, primed, step_claims
 from interlock.proofs.smt.runs import Run, find_run
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
@@ -45,7 +45,7 @@ def no_sort_bounded(encoding: Encoding) -> Condition:
 
 def start_satisfiable(encoding: Encoding, invariants: tuple[Claim, ...]) -> Condition:
     """Some state has the initial values; the axioms about counts allow it."""
-    claims = (*start_terms(encoding.system), *range_claims(encoding.system), *invariants)
+    claims = (*encoding.start, *encoding.ranges, *invariants)
     sizes = model_sizes(encoding, [encoding.formula(c.term) for c in claims], [])
     return _satisfiable(sizes, "no model of the initial values was found")
 
@@ -54,7 +54,7 @@ def premise_satisfiable(encoding: Encoding, invariants: tuple[Claim, ...], premi
     """Some inductive state satisfies the premise of the property."""
     if premise is None:
         return Condition("fails", "the property names no premise, so it may hold because nothing happens")
-    claims = (*range_claims(encoding.system), *invariants, Claim("premise", premise))
+    claims = (*encoding.ranges, *invariants, Claim("premise", premise))
     sizes = model_sizes(encoding, [encoding.formula(c.term) for c in claims], [])
     return _satisfiable(sizes, "no model of the premise was found")
 
@@ -62,7 +62,7 @@ def premise_satisfiable(encoding: Encoding, invariants: tuple[Claim, ...], premi
 def action_has_successor(encoding: Encoding, invariants: tuple[Claim, ...], action: str) -> Condition:
     """From some inductive state the action leads to an inductive state, with everything defined and in range."""
     step, system = encoding.step(action), encoding.system
-    before = (*range_claims(system), *invariants)
+    before = (*encoding.ranges, *invariants)
     owed = (Claim("domain:guard", guard_defined(system, step.step.guard)), *step_claims(system, step.step))
     after = tuple(primed(c) for c in before)
     claims = [encoding.formula(c.term, step) for c in (*before, *owed, *after)]
@@ -112,7 +112,7 @@ class GroundFound:
             return Condition("fails", "the proof does not need it: no counterexample to induction without it")
         if self.run is None:
             return Condition("unknown", f"{self.cti.action} breaks the induction, but no run was found")
-        length, place = self.run.found.length, self.run.place
+        length, place = len(self.run.actions), self.run.place
         return Condition("holds", f"without it {self.cti.action} breaks the induction, and {length} steps do ({place})")
 
 

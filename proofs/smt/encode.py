@@ -106,9 +106,17 @@ class Encoding:
     system: System
     values: Values = field(init=False)
     before: Before = field(init=False)
+    ranges: tuple[Claim, ...] = field(init=False)
+    """The declared ranges, which every proof may assume and every step owes."""
+    start: tuple[Claim, ...] = field(init=False)
+    """The initial values."""
     _steps: dict[str, StepFormulas] = field(init=False, default_factory=dict)
+    _closed: dict[int, tuple[T.Term, Expr]] = field(init=False, default_factory=dict)
+    _axioms: dict[tuple[str, int], list[Expr]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.ranges = tuple(range_claims(self.system))
+        self.start = tuple(start_terms(self.system))
         self.values = Values(self.system.spec)
         symbols = {
             v.name: self.values.declare(v.name, [a.sort for a in v.args], v.result) for v in self.system.variables
@@ -123,8 +131,12 @@ class Encoding:
 
     def formula(self, t: T.Term, step: StepFormulas | None = None) -> Expr:
         """A term whose free variables are the step's parameters, and whose primed parts are after it."""
-        env, after = ({}, None) if step is None else (step.env(), step.after)
-        return translate(self.values, self.before, t, env, after)
+        if step is not None:
+            return translate(self.values, self.before, t, step.env(), step.after)
+        if id(t) not in self._closed:
+            # Holding the term keeps its id from being given to another.
+            self._closed[id(t)] = t, translate(self.values, self.before, t, {})
+        return self._closed[id(t)][1]
 
     def owed(self, step: StepFormulas) -> list[Named]:
         """What a step owes beside the invariants."""
@@ -147,13 +159,19 @@ class Encoding:
     def assumed(self, obligation: Obligation, invariants: tuple[Claim, ...]) -> list[Expr]:
         """What an obligation may assume, count axioms apart."""
         if obligation.at_start:
-            return [*self.sizes(), *(self.formula(c.term) for c in start_terms(self.system))]
-        state = [self.formula(c.term) for c in (*range_claims(self.system), *invariants)]
+            return [*self.sizes(), *(self.formula(c.term) for c in self.start)]
+        state = [self.formula(c.term) for c in (*self.ranges, *invariants)]
         guard = self.step(obligation.step).guard if obligation.step and obligation.enabled else ()
         return [*self.sizes(), *state, *(c.formula for c in guard)]
 
     def count_axioms(self, step: StepFormulas | None = None) -> list[Expr]:
         """Axioms of every count met so far, in the state before and, given a step, after it."""
+        key = ("" if step is None else step.step.name, len(self.before.counts.met))
+        if key not in self._axioms:
+            self._axioms[key] = self._make_axioms(step)
+        return self._axioms[key]
+
+    def _make_axioms(self, step: StepFormulas | None) -> list[Expr]:
         axioms: list[Expr] = []
         for c in self.before.counts.met.values():
             axioms += state_axioms(self.values, c, self.before, c.before)

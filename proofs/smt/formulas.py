@@ -64,7 +64,7 @@ class Formulas:
             step = self._encoding.step(instance.step.name)
             reading = self._reading(instance, self._count_codes(step))
             self._axioms[key] = [
-                (a, eval(f"lambda s: {code(self._reader.node(a), reading)}"))  # noqa: S307
+                (a, eval(f"lambda s: {code(self._reader.node(a), reading)}"))
                 for a in self._encoding.count_axioms(step)
             ]
         plain = _plain(state)
@@ -102,7 +102,7 @@ class Formulas:
 
     def _guard(self, instance: Instance) -> Callable[[State], Any]:
         source = code(self._nodes[instance.step.name].guard, self._reading(instance, self._count_codes(None)))
-        return eval(f"lambda s: {source}")  # type: ignore[no-any-return]  # noqa: S307
+        return eval(f"lambda s: {source}")  # type: ignore[no-any-return]
 
     def _compile(self) -> Callable[[State], list[tuple[int, Outcome]]]:
         lines = ["def successors(s):", " out = []"]
@@ -110,7 +110,7 @@ class Formulas:
             lines += [f" {line}" for line in self._instance_source(number, instance)]
         lines.append(" return out")
         scope: dict[str, Any] = {"normal": self._normal(), "frozenset": frozenset}
-        exec(compile("\n".join(lines), "<formulas>", "exec"), scope)  # noqa: S102
+        exec(compile("\n".join(lines), "<formulas>", "exec"), scope)
         return scope["successors"]  # type: ignore[no-any-return]
 
     def _instance_source(self, number: int, instance: Instance) -> Iterator[str]:
@@ -148,7 +148,7 @@ class Formulas:
                 lines.append(f" if not {code(node, reading)}: s[{self._layout.index(name, place)}] = {UNDEFINED}")
         lines.append(" return tuple(map(int, s))")
         scope: dict[str, Any] = {}
-        exec("\n".join(lines), scope)  # noqa: S102
+        exec("\n".join(lines), scope)
         return scope["normal"]  # type: ignore[no-any-return]
 
     def _count_codes(self, step: StepFormulas | None) -> dict[str, CountCode]:
@@ -172,7 +172,11 @@ class Formulas:
         def counted(args: tuple[Code, ...], reading: Reading) -> Code:
             parts: list[str] = []
             for place in product(*sizes):
-                constants = {**reading.constants, **dict(zip(free, args, strict=True)), **dict(zip(bound, place, strict=True))}
+                constants = {
+                    **reading.constants,
+                    **dict(zip(free, args, strict=True)),
+                    **dict(zip(bound, place, strict=True)),
+                }
                 inner = Reading(reading.layout, constants, reading.counts, reading.state)
                 parts.append(f"(1 if {code(node, inner)} else 0)")
             return f"({' + '.join(parts)})"

@@ -67,7 +67,9 @@ def choose(condition: Prop, then: Value, orelse: Value) -> Value:
     no = negate(condition)
     if isinstance(then, dict):
         keys = sorted({*then, *orelse})
-        return _merge((k, some([every([condition, then.get(k, False)]), every([no, orelse.get(k, False)])])) for k in keys)
+        return _merge(
+            (k, some([every([condition, then.get(k, False)]), every([no, orelse.get(k, False)])])) for k in keys
+        )
     return some([every([condition, then]), every([no, orelse])])
 
 
@@ -93,9 +95,7 @@ class Ground:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self._members = {
-            (e.name, m): i for e in system.spec.enums for i, m in enumerate(e.members)
-        }
+        self._members = {(e.name, m): i for e in system.spec.enums for i, m in enumerate(e.members)}
         self._variables = {v.name: v for v in system.variables}
         self.cells: list[Cell] = [
             (v.name, args) for v in system.variables for args in product(*(range(system.size(a.sort)) for a in v.args))
@@ -197,9 +197,7 @@ class Ground:
             if here is not False:
                 yield tuple(k for k, _ in choice), here
 
-    def _unrolled(
-        self, t: T.Forall | T.Exists | T.Card, state: State, env: Env, after: State | None
-    ) -> Iterator[Prop]:
+    def _unrolled(self, t: T.Forall | T.Exists | T.Card, state: State, env: Env, after: State | None) -> Iterator[Prop]:
         for more in self.assignments(t.vars):
             yield self.evaluate(t.body, state, {**env, **more}, after)
 

@@ -96,8 +96,8 @@ def code(n: Node, reading: Reading, bound: tuple[Code, ...] = ()) -> Code:
             return _apply(n.name, tuple(code(c, reading, bound) for c in n.children), reading)
         case "forall" | "exists":
             sizes = [range(reading.layout.system.size(s)) for s in n.bound]
-            parts = (code(n.children[0], reading, (*bound, *values)) for values in product(*sizes))
-            return _fold("and" if n.kind == "forall" else "or", parts)
+            unrolled = (code(n.children[0], reading, (*bound, *values)) for values in product(*sizes))
+            return _fold("and" if n.kind == "forall" else "or", unrolled)
         case "and" | "or":
             return _fold(n.kind, (code(c, reading, bound) for c in n.children))
         case "not":
@@ -117,11 +117,6 @@ def code(n: Node, reading: Reading, bound: tuple[Code, ...] = ()) -> Code:
             return then if then == orelse else f"({then} if {condition} else {orelse})"
     parts = [code(c, reading, bound) for c in n.children]
     return _arithmetic(n.kind, parts)
-
-
-def compiled(source: Code, state: str = "s") -> Callable[..., Any]:
-    """A function of one state (or of several, with names separated by commas)."""
-    return eval(f"lambda {state}: {source}")  # type: ignore[no-any-return]  # noqa: S307
 
 
 def _apply(name: str, args: tuple[Code, ...], reading: Reading) -> Code:

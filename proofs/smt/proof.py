@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -140,9 +139,7 @@ class Proof:
             proved=sum(all(a.answer == "proved" for a in by.values()) for _, by in answers),
             undecided=[f"{s}: {n}" for n, by in answers for s, a in by.items() if a.answer == "unknown"],
             disagreements=[n for n, by in answers if {"proved", "failed"} <= {a.answer for a in by.values()}],
-            solver_seconds={
-                s: round(sum(by[s].seconds for _, by in answers if s in by), 3) for s in self.solvers
-            },
+            solver_seconds={s: round(sum(by[s].seconds for _, by in answers if s in by), 3) for s in self.solvers},
         )
 
     def _said_by(self, solver: Solver) -> Answer:

@@ -20,45 +20,46 @@ from interlock.proofs.smt.owed import Obligation
 from interlock.spec.language import terms as T
 from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.system import System
-from interlock.statemachine.trace import header, write_trace
+from interlock.statemachine.trace import TraceEvent, header, write_trace
 
 DEPTH_MAX = 16
-SECONDS_MAX = 12.0
+SECONDS_MAX = 20.0
+"""For all scopes together; no scope gets more than half of what is left, save the last."""
 Change = Callable[[System], System]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A reachable counterexample: its actions and states, in the system in which it was found."""
+    """A reachable counterexample with the explorer's states, in the slice and scope in which it was searched.
 
-    program: Program
-    found: Counterexample
+    Args:
+        actions: the steps as text.
+        changes: per step the facts that it changes.
+        seconds: how long the solver took to find it.
+    """
+
+    property_id: str
+    message: str
+    system: System
+    actions: list[str]
+    changes: list[dict[str, str]]
+    events: list[TraceEvent]
     seconds: float
-
-    @property
-    def actions(self) -> list[str]:
-        """The steps as text."""
-        return [self.program.instances[s.instance].text(self.program.system) for s in self.found.steps]
 
     @property
     def place(self) -> str:
         """The slice and scope in which it is a shortest run."""
-        system = self.program.system
-        return f"slice {system.slice.name}, {', '.join(f'{s}={n}' for s, n in system.scope.items())}"
+        return f"slice {self.system.slice.name}, {', '.join(f'{s}={n}' for s, n in self.system.scope.items())}"
 
     def lines(self) -> Iterator[str]:
         """One line per step with the facts that it changes."""
-        yield f"{self.found.property_id} is broken after {self.found.length} steps ({self.place})"
-        old = self.program.layout.decode(self.found.initial)
-        for n, (step, action) in enumerate(zip(self.found.steps, self.actions, strict=True), start=1):
-            new = self.program.layout.decode(step.state)
-            changed = ", ".join(f"{f}={v}" for f, v in new.items() if old.get(f) != v)
-            yield f"  {n:2} {action}: {changed}"
-            old = new
+        yield f"{self.property_id} is broken after {len(self.actions)} steps ({self.place})"
+        for n, (action, changed) in enumerate(zip(self.actions, self.changes, strict=True), start=1):
+            yield f"  {n:2} {action}: {', '.join(f'{f}={v}' for f, v in changed.items())}"
 
     def write(self, path: Path, preset: str) -> None:
         """Write it as a trace; the file appears complete or not at all."""
-        system = self.program.system
+        system = self.system
         head = header(
             system.spec,
             source="z3",
@@ -67,9 +68,9 @@ class Run:
             slice_=system.slice.name,
             scope=system.scope,
             created_by="interlock prove",
-            meta={"property": self.found.property_id, "message": self.found.message},
+            meta={"property": self.property_id, "message": self.message},
         )
-        write_trace(path, head, events(self.program, self.found))
+        write_trace(path, head, self.events)
 
 
 def find_run(
@@ -90,10 +91,13 @@ def find_run(
         slices: slices to try at their own scopes, before the whole system.
         change: what was done to the system (a conjunct dropped).
     """
-    for candidate in _candidates(system, action, needed, slices):
+    deadline = time.monotonic() + SECONDS_MAX
+    candidates = list(_candidates(system, action, needed, slices))
+    for candidate in candidates:
         changed = change(candidate) if change is not None else candidate
         started = time.monotonic()
-        moves = BoundedSearch(changed).find(target, DEPTH_MAX, SECONDS_MAX)
+        left = (deadline - started) / (1 if candidate is candidates[-1] else 2)
+        moves = BoundedSearch(changed).find(target, DEPTH_MAX, left)
         if moves is not None:
             return replay(changed, target, moves, time.monotonic() - started)
     return None
@@ -124,7 +128,23 @@ def replay(system: System, target: Obligation, moves: list[Move], seconds: float
     message = "is false" if fault is None else fault.message
     property_id = target.claim.name if fault is None else fault.property_id
     found = Counterexample(property_id, initial, tuple(steps), message, broken=fault is not None)
-    return Run(program, found, seconds)
+    return Run(
+        property_id=property_id,
+        message=message,
+        system=system,
+        actions=[program.instances[s.instance].text(system) for s in steps],
+        changes=list(_changes(program, found)),
+        events=events(program, found),
+        seconds=seconds,
+    )
+
+
+def _changes(program: Program, found: Counterexample) -> Iterator[dict[str, str]]:
+    old = program.layout.decode(found.initial)
+    for step in found.steps:
+        new = program.layout.decode(step.state)
+        yield {f: v for f, v in new.items() if old.get(f) != v}
+        old = new
 
 
 def _still_holds(program: Program, target: Obligation, state: State) -> bool:
@@ -132,9 +152,7 @@ def _still_holds(program: Program, target: Obligation, state: State) -> bool:
     return not isinstance(term, T.Primed) or program.predicate(term.body)(state)
 
 
-def _candidates(
-    system: System, action: str, needed: dict[str, int], slices: tuple[str, ...]
-) -> Iterator[System]:
+def _candidates(system: System, action: str, needed: dict[str, int], slices: tuple[str, ...]) -> Iterator[System]:
     spec, switches = system.spec, system.switches
     chosen = [spec.slice(s) for s in slices]
     for slice_ in chosen:

@@ -12,6 +12,7 @@ from interlock.proofs.smt.values import Expr
 from interlock.spec.language.sorts import BOOL, INT
 from interlock.spec.language.system import System, Variable
 
+
 def at_scope(system: System, sizes: dict[str, int]) -> System:
     """The same transition system with other sizes."""
     return replace(system, scope={**system.scope, **sizes})

@@ -348,7 +348,8 @@ order_flush = Action(
         need("only-when-fenced", must_flush(j), policy=True),
     ),
     updates=(
-        assign(in_flight(job_block(j)), False),
+        # Ordered again, it is open no longer, and the entry may be that of a later store.
+        assign(in_flight(job_block(j)), in_flight(job_block(j)) & ~open_store(j)),
         assign(must_flush(j), False),
         SCHEDULING,
     ),
@@ -356,6 +357,15 @@ order_flush = Action(
     fairness_why="build_connector_meta orders every flush that its fences demand",
     source="contract J5, J9, I-28",
     doc="This step's metadata orders the workers to finish store j before the forward: it is no longer open.",
+)  # fmt: skip
+
+order_flush_of_load = Action(
+    name="order_flush_of_load", event="order_flush", params=(j,), site=SCHEDULER,
+    fires=(fire("job", j),),
+    guard=(BETWEEN_STEPS,),
+    updates=(SCHEDULING,),
+    source="contract J12, 5(c): jobs_to_flush may name loads",
+    doc="The same for a load: it may end sooner, and stays open until its reports.",
 )  # fmt: skip
 
 build_connector_meta = Action(
@@ -525,31 +535,50 @@ update_from_output = Action(
 
 loaded = Action(
     name="loaded", event="loaded", params=(r,), site=SCHEDULER,
-    fires=(fire("request", r),),
-    guard=(OUTSIDE_SCHEDULE, need("loads-have-ended", forall(b, holds(r, b) >> ~is_filled_by_open_load(b))),),
-    source="contract Q12, L3, R-42",
-    doc="finished_recving: all loads of r have ended on all workers.",
+    fires=(fire("request", r), fire_all("block", b, when=holds(r, b))),
+    guard=(OUTSIDE_SCHEDULE, need("loads-have-ended", forall(b, holds(r, b) >> ~is_filled_by_open_load(b)))),
+    updates=(
+        assign_all(b, to=holds(r, b), value=False, when=request_state(r).eq(request_states["held"])),
+    ),
+    source="contract Q12, Q32, L3, R-42",
+    doc="finished_recving: all loads of r have ended on all workers. Had it ended meanwhile, its blocks go back now.",
 )  # fmt: skip
+
+preempt = Action(
+    name="preempt", event="preempt", params=(r,), site=SCHEDULER,
+    fires=(fire("request", r), fire_all("block", b, when=holds(r, b))),
+    guard=(need("after-update", phase().eq(phases["updated"])),),
+    updates=(
+        assign_all(b, to=holds(r, b), value=False),
+        assign_all(b, to=scanned(r, b), value=False),
+    ),
+    source="contract Q22, R-60",
+    doc="A schedule() begins by taking the blocks of a running request, which waits again.",
+)  # fmt: skip
+
+_STAYS_NOT = request_state(r).ne(request_states["loading"])
+"""A request that ends while it is loading is held, blocks and all, until the load has ended."""
 
 finish = Action(
     name="finish", event="finish", params=(r,), site=SCHEDULER,
     fires=(fire("request", r), fire_all("block", b, when=holds(r, b))),
     guard=(need("after-update", phase().eq(phases["updated"])),),
     updates=(
-        assign_all(b, to=holds(r, b), value=False),
+        assign_all(b, to=holds(r, b), value=False, when=_STAYS_NOT),
         assign_all(b, to=scanned(r, b), value=False),
         assign_all(
             b, h, to=kept(r, b, h), value=True,
-            when=holds(r, b) & hashed(b) & ~scanned(r, b) & block_hash(b).eq(h),
+            when=_STAYS_NOT & holds(r, b) & hashed(b) & ~scanned(r, b) & block_hash(b).eq(h),
         ),
     ),
-    source="contract Q26, Q30, Q31, G4",
+    source="contract Q26, Q30, Q31, Q18, G4",
     doc="A request ends (stop, length, abort): its blocks go back, unless another holds them or a store pins them.",
 )  # fmt: skip
 
 ACTIONS = (
     add_request, hit, allocate, publish, publish_loaded,
     plan_store, plan_finish_store, skip_store, evict, plan_load, order_flush,
+    order_flush_of_load, preempt,
     build_connector_meta, run_step, copy_store, copy_load, copy_fails, report, report_failure,
     update_from_output, acknowledge, acknowledge_failure, loaded, finish,
 )  # fmt: skip

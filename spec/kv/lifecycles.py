@@ -16,6 +16,8 @@ from interlock.spec.kv.vocabulary import (
     pending_count,
     r,
     r2,
+    request_state,
+    request_states,
     store_meta,
     w,
 )
@@ -26,6 +28,11 @@ from interlock.spec.language.terms import Term, exists
 def last_report() -> Term:
     """The report at hand is the last one that job j waits for."""
     return (pending_count(j) - 1).eq(0)
+
+
+def _let_go() -> Term:
+    """When r lets go of block b, nothing else keeps it from the free queue."""
+    return ~held_by_another(b, r) & (~pins() | ~in_flight(b))
 
 
 REQUEST = Lifecycle(
@@ -49,6 +56,9 @@ REQUEST = Lifecycle(
         row("scheduled", "plan_store", "scheduled", source="contract J1"),
         row("waiting", "finish", "finished", source="contract Q30, Q31"),
         row("scheduled", "finish", "finished", source="contract Q26, Q30, Q31"),
+        row("loading", "finish", "held", source="contract Q31: delay, the load is still to come"),
+        row("held", "loaded", "finished", source="contract Q32"),
+        row("scheduled", "preempt", "waiting", source="contract Q22"),
         row("finished", "plan_finish_store", "finished", source="contract J1, J5"),
         row("finished", "build_connector_meta", "absent", source="R-26: finished ids are reported once"),
     ),
@@ -70,9 +80,17 @@ BLOCK = Lifecycle(
             "used",
             "finish",
             "free",
-            guard=~held_by_another(b, r) & (~pins() | ~in_flight(b)),
+            guard=request_state(r).ne(request_states["loading"]) & _let_go(),
             source="contract G4; pin: 2.2",
         ),
+        row(
+            "used",
+            "loaded",
+            "free",
+            guard=request_state(r).eq(request_states["held"]) & _let_go(),
+            source="contract Q32, G4",
+        ),
+        row("used", "preempt", "free", guard=_let_go(), source="contract Q22, G4"),
         row(
             "used",
             "acknowledge",
@@ -149,6 +167,8 @@ JOB = Lifecycle(
         row("planned", "build_connector_meta", "load_in_flight", guard=job_loads(j), source="contract L2"),
         row("planned", "order_flush", "flush_requested", source="contract J5"),
         row("store_in_flight", "order_flush", "flush_requested", source="contract J9, I-28"),
+        row("flush_requested", "order_flush", "flush_requested", source="contract 5(c): ordered again at every step"),
+        row("load_in_flight", "order_flush_of_load", "load_in_flight", source="contract J12, 5(c)"),
         *(r_ for s in (*_STORES, "load_in_flight") for r_ in _ends("acknowledge", s)),
         *(r_ for s in _STORES for r_ in _ends("acknowledge_failure", s)),
         # The end is remembered until the next metadata; then the record is gone, as in J11.

@@ -389,6 +389,12 @@ WITNESSES = (
         source="seeds 004, boundary test; contract J5",
     ),
     _witness(
+        "some-request-is-held",
+        exists(r, request_state(r).eq(request_states["held"])),
+        "A request ends while it is loading.",
+        LOAD,
+    ),
+    _witness(
         "some-load-completes",
         exists(j, job_loads(j) & job_state(j).eq(job_states["completed"])),
         "A load completes.",

@@ -34,7 +34,7 @@ PRESETS = (
     ),
 )
 
-_LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load")
+_LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load", "order_flush_of_load")
 
 _FAILURES = ("copy_fails", "report_failure", "acknowledge_failure")
 _CONTENT = ("gpu_value", "cpu_value", "due", "due_value")

@@ -20,7 +20,7 @@ SORTS = (request, block, chunk, job, worker, hash_)
 
 request_states = Enumeration(
     name="request_states",
-    members=("absent", "waiting", "loading", "scheduled", "finished"),
+    members=("absent", "waiting", "loading", "scheduled", "held", "finished"),
     doc="a request, as far as its blocks and transfers are concerned",
 )
 block_states = Enumeration(

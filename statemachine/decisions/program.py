@@ -170,4 +170,3 @@ def _decision(action: Action, id_: str, t: Term, python: str) -> Decision:
     return Decision(
         action.name, id_, tuple(v.name for v in parameters), render(t), conjunct.policy, action.source, python
     )
-

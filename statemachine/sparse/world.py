@@ -187,21 +187,17 @@ class World:
         if old == value:
             return False
         self._journal.append((live, key, old))
-        self._set(live, key, old, value)
-        return True
-
-    @staticmethod
-    def _set(live: Live, key: Key, old: object, value: object) -> None:
-        stored = value != live.default
+        stored = value != default
         if stored:
-            live.store[key] = value
+            store[key] = value
         else:
-            del live.store[key]
+            del store[key]
         for index in live.indexes:
-            if old != live.default:
+            if old != default:
                 index.drop(key, old)
             if stored:
                 index.add(key, value)
+        return True
 
     # -- going back ------------------------------------------------------------------------------
 
@@ -212,9 +208,11 @@ class World:
     def undo(self, mark: int) -> None:
         """Back to a mark."""
         journal = self._journal
-        while len(journal) > mark:
-            live, key, old = journal.pop()
-            self._set(live, key, live.store.get(key, live.default), old)
+        taken_back = journal[mark:]
+        del journal[mark:]
+        for live, key, old in reversed(taken_back):
+            self._put(live, key, old)
+        del journal[mark:]
 
     def forget(self) -> None:
         """What has happened so far will never be taken back."""
