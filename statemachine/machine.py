@@ -143,6 +143,8 @@ class KVOffloadMachine:
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
         """Blocks and loads, then flushes, then the stores of finished requests, then store scans."""
         self._step_is_over()
+        for request_id in step.preempted:
+            self._preempt(request_id)
         full = {s.request_id: s.num_computed_tokens + s.num_scheduled_tokens for s in step.scheduled}
         visited = {v.tracked.request.request_id for v in self._visits}
         for s in step.scheduled:
@@ -236,6 +238,13 @@ class KVOffloadMachine:
             self._plan("plan_load", tracked, block, chunk)
         for _, chunk in reversed(loads[: visit.external_blocks]):
             self.chunks.touch(chunk)  # the end of a prefix is of no use without its beginning
+
+    def _preempt(self, request_id: str) -> None:
+        tracked = self._tracked[request_id]
+        self._do("preempt", request_id)
+        self._hold_references(tracked.table)
+        tracked.table.clear()
+        tracked.published = tracked.scanned = 0
 
     def _publish(self, tracked: Tracked, num_tokens: int) -> None:
         """The blocks that are full once this step has run are addressable now."""

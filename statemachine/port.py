@@ -78,9 +78,14 @@ class ScheduledRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledStep:
-    """A schedule's outcome: running requests first, then those admitted, both in the order of visits."""
+    """A schedule's outcome: running requests first, then those admitted, both in the order of visits.
+
+    Args:
+        preempted: requests whose blocks were taken when this schedule began; they wait again.
+    """
 
     scheduled: tuple[ScheduledRequest, ...] = ()
+    preempted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ def as_usage_problem(error: Exception) -> UsageProblem | None:
     """The problem that an engine's exception stands for, or None if it is a fault of ours."""
     from interlock.spec.language.errors import SpecificationError
     from interlock.spec.language.specification import UnknownName
+    from interlock.statemachine.trace import TraceError
 
     if isinstance(error, UsageProblem):
         return error
@@ -38,7 +39,26 @@ def as_usage_problem(error: Exception) -> UsageProblem | None:
         return unknown(error.kind, error.name, error.known)
     if isinstance(error, SpecificationError):
         return UsageProblem(f"{error.place}: {error.problem}", error.fix)
-    return None
+    if isinstance(error, TraceError):
+        return UsageProblem(f"{error.place}: {error.problem}", error.fix)
+    return _of_the_gate(error)
+
+
+def _of_the_gate(error: Exception) -> UsageProblem | None:
+    """As above, for what only the gate raises; its modules are there already if it raised something."""
+    from interlock.adapters.gate.errors import GateUsageError
+    from interlock.adapters.vllm.launch import ChildError
+    from interlock.adapters.vllm.releases import VllmReleaseError
+
+    match error:
+        case GateUsageError():
+            return UsageProblem(error.wrong, error.right)
+        case VllmReleaseError():
+            return UsageProblem(f"--vllm: {error}", "name a release that exists")
+        case ChildError(kind="usage" | "construct" | "observer" | "import"):
+            return UsageProblem(f"vLLM does not take this: {error}", "see --connector-config and --vllm")
+        case _:
+            return None
 
 
 def one_line(text: str) -> str:

@@ -100,13 +100,11 @@ class EmbeddedEngine:
         return True
 
     def abort(self, request_id: str) -> bool:
-        """A request ends now, or, if it is being loaded, when its loads have ended."""
+        """A request ends now; if it is being loaded, its blocks stay until the loads have ended."""
         request = self.requests.get(request_id)
-        if request is None or request.aborted:
+        if request is None or request.status is Status.HELD:
             return False
-        request.aborted = True
-        if request.status is not Status.LOADING:
-            self._finish(request)
+        self._finish(request)
         return True
 
     def has_work(self) -> bool:
@@ -275,9 +273,10 @@ class EmbeddedEngine:
         self.connector.update_connector_output(output)
         for request_id in output.finished_recving:
             request = self.requests[request_id]
-            request.status = Status.LOADED
-            if request.aborted:
-                self._finish(request)
+            if request.status is Status.HELD:
+                self._let_go(request)
+            else:
+                request.status = Status.LOADED
 
     def _collect(self) -> ConnectorOutput:
         completed: dict[int, int] = {}
@@ -297,15 +296,20 @@ class EmbeddedEngine:
         return ConnectorOutput(completed, failed, received)
 
     def _finish(self, request: Request) -> None:
-        request.status = Status.FINISHED
-        del self.requests[request.request_id]
-        if request in self._scheduler.running:
-            self._scheduler.running.remove(request)
-        else:
-            self._scheduler.waiting.remove(request)
         self._record("finish", request=request.request_id)
         if self.connector.request_finished(request, request.table):
             raise EngineError(f"request {request.request_id}: delayed frees of blocks are not modelled")
+        if request.status is Status.LOADING:
+            request.status = Status.HELD
+        else:
+            self._let_go(request)
+
+    def _let_go(self, request: Request) -> None:
+        """Its blocks go back, the end of the prefix first; until the next metadata it is still spoken of."""
+        del self.requests[request.request_id]
+        queue = self._scheduler.running if request.status is Status.RUNNING else self._scheduler.waiting
+        queue.remove(request)
+        request.status = Status.FINISHED
         held = [(block, self._record.allocation(block)) for block in request.table]
         self._finished[request.request_id] = (request, held)
         self.pool.free_blocks(request.table[::-1])

@@ -17,6 +17,8 @@ class Status(StrEnum):
     LOADED = "loaded"
     """Loads have ended; the next schedule admits it."""
     RUNNING = "running"
+    HELD = "held"
+    """Ended while it was loading: its blocks stay until the loads have ended."""
     FINISHED = "finished"
 
 
@@ -39,7 +41,6 @@ class Request:
         self.num_computed_tokens = 0
         self.published = 0
         self.status = Status.WAITING
-        self.aborted = False
         self._chain = Chain(self.tokens, block_size)
         self.contents = Contents(self.tokens, block_size)
 

@@ -49,7 +49,7 @@ class Scheduler:
     def _visit(self, request: Request) -> bool:
         """Admit a waiting request if that is possible now; false where those behind it have to wait too."""
         match request.status:
-            case Status.LOADING:
+            case Status.LOADING | Status.HELD:
                 return True
             case Status.LOADED:
                 return self._promote(request)

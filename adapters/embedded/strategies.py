@@ -8,6 +8,9 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from interlock.adapters.embedded.scenario import Abort, Add, Complete, Copy, Fail, Operation, Step
@@ -52,7 +55,9 @@ def scenarios(*, failures: bool = True, bursts_max: int = 12) -> st.SearchStrate
     short = st.lists(burst, max_size=bursts_max)
     long = st.lists(burst, min_size=bursts_max * 2 // 3, max_size=bursts_max)  # else most are short
     start = st.sampled_from(((), _STORED_AND_EVICTED))
-    return st.builds(lambda start, bursts: [o for b in (start, *bursts) for o in b], start, short | long)
+    return st.builds(
+        lambda start, bursts: _named([o for b in (start, *bursts) for o in b]), start, short | long
+    )
 
 
 _SETTLED: tuple[Operation, ...] = (Complete(), Complete(), Complete(), Step())
@@ -66,10 +71,20 @@ _WORKER = st.none() | st.integers(0, 1)
 _NAME = st.sampled_from("ABCDEF")
 
 
+def _named(operations: list[Operation]) -> list[Operation]:
+    """Requests are named in the order of their arrival, so that no id comes twice."""
+    arrivals = itertools.count()
+    return [replace(o, request=_letter(next(arrivals))) if isinstance(o, Add) else o for o in operations]
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number % 26) + "'" * (number // 26)
+
+
 def _adds() -> st.SearchStrategy[Operation]:
     return st.builds(
         Add,
-        request=_NAME,
+        request=st.just("A"),
         prompt=st.lists(st.sampled_from("pq"), min_size=1, max_size=3).map(tuple) | st.just(tuple("xyz")),
         tail=st.integers(0, 1),
         max_tokens=st.integers(1, 3),

@@ -16,11 +16,17 @@ from interlock.proofs.replay import ReplayResult, run_replay
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant
 from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import negation
 from interlock.statemachine.trace import Trace, TraceEvent, header
 from interlock.statemachine.trace import event as make_event
 
 ORACLE = {"read": "forward-reads-own-prefix", "store": "ready-chunk-holds-its-prefix"}
 """What a fault of the content oracle breaks: a forward reads, or a completed store leaves, other bytes."""
+
+ORACLE_EVENT = "update_from_output"
+"""The event after a forward, which the oracle has judged."""
+
+PREMISE = "premise-of-"
 
 CRASH = "connector-does-not-raise"
 HANG = "calls-return"
@@ -62,7 +68,7 @@ class Judgement:
     """The verdict on one scenario.
 
     Args:
-        judged: how often each property could have been broken by an event that was seen.
+        judged: of each invariant whose premise came true, 1; of each other property, the events held to it.
         seen: events by kind.
     """
 
@@ -100,26 +106,29 @@ class Judge:
             created_by="interlock gate",
             meta=meta,
         )
-        self._touching = _properties_by_action(spec)
+        self._steps_judged = _steps_judged(spec)
+        self._judged_by = _with_premises(spec)
 
     def __call__(self, played: Played) -> Judgement:
         """Replay the events without policy, and add what the oracle and the engine saw."""
         trace = self.trace(played)
-        replayed = run_replay(trace, judge=True)
-        broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in replayed.violations]
+        replayed = run_replay(trace, judge=True, spec=self._judged_by)
+        exercised = {v.property for v in replayed.violations if v.property.startswith(PREMISE)}
+        violations = [v for v in replayed.violations if v.property not in exercised]
+        broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in violations]
         broken += [self._from_oracle(f, trace.events) for f in played.faults]
         if played.error is not None:
             broken.append(_raised(played.error, len(trace.events)))
-        elif trace.events and replayed.verdict != "holds" and not broken:
+        elif trace.events and replayed.longest_prefix < len(trace.events) and not broken:
             broken.append(_unexplained(UNEXPLAINED, "gate", replayed, trace))
         if self._refines and trace.events and not broken:
             replayed = run_replay(trace, judge=False)
             if replayed.verdict != "holds":
                 broken.append(_unexplained(REFINES, "connector", replayed, trace))
         seen = Counter(e.event for e in trace.events)
-        judged: Counter[str] = Counter()
+        judged = Counter({name.removeprefix(PREMISE): 1 for name in exercised})
         for event, count in seen.items():
-            for property_id in self._touching.get(event, ()):
+            for property_id in self._steps_judged.get(event, ()):
                 judged[property_id] += count
         return Judgement(
             _first_of_each(broken, self._spec), trace, played.steps, dict(judged), dict(seen), replayed.not_expressible
@@ -159,35 +168,41 @@ def _raised(error: dict[str, Any], at: int) -> Broken:
 
 
 def _first_of_each(broken: Sequence[Broken], spec: Specification) -> list[Broken]:
-    """The first of each kind; a boundary clause goes without saying where its invariant broke with it."""
+    """The first of each kind; a boundary clause goes without saying where its invariant broke."""
     first: dict[str, Broken] = {}
     for b in sorted(broken, key=lambda b: b.event):
         first.setdefault(b.id, b)
-    seen = {(b.property, b.event) for b in first.values()}
+    properties = {b.property for b in first.values()}
     clauses = {p.id: p.invariant for p in spec.properties if isinstance(p, BoundaryClause)}
-    return [b for b in first.values() if (clauses.get(b.property), b.event) not in seen]
+    return [b for b in first.values() if clauses.get(b.property) not in properties]
 
 
-def _properties_by_action(spec: Specification) -> dict[str, list[str]]:
-    """Which properties an event can break: those that read a variable which one of its actions writes."""
-    from interlock.spec.language.elaborate import WHOLE, elaborate
-    from interlock.spec.language.terms import symbols
+def _steps_judged(spec: Specification) -> dict[str, list[str]]:
+    """Which clauses and action properties an event of each kind is held to."""
+    judged: dict[str, list[str]] = {ORACLE_EVENT: [ORACLE["read"]]}
+    for p in spec.properties:
+        names = p.actions if isinstance(p, ActionProperty) else (p.action,) if isinstance(p, BoundaryClause) else ()
+        for name in names:
+            action = spec.action(name)
+            if action.observed:
+                judged.setdefault(action.event, []).append(p.id)
+    return judged
 
-    system = elaborate(spec, spec.switch_values(), WHOLE)
-    touched: dict[str, list[str]] = {}
-    for s in system.steps:
-        if not s.action.observed:
-            continue
-        written = {u.symbol for u in s.updates}
-        for p in system.properties:
-            match p:
-                case Invariant() if not p.lemma and symbols(p.formula) & written:
-                    touched.setdefault(s.action.event, []).append(p.id)
-                case BoundaryClause() if p.action == s.name:
-                    touched.setdefault(s.action.event, []).append(p.id)
-                case ActionProperty() if s.name in p.actions:
-                    touched.setdefault(s.action.event, []).append(p.id)
-    return {event: sorted(set(ids)) for event, ids in touched.items()}
+
+def _with_premises(spec: Specification) -> Specification:
+    """The specification with the negation of each premise as an invariant: where that is broken, it was true."""
+    premises = tuple(
+        Invariant(
+            id=f"{PREMISE}{p.id}",
+            source=p.source,
+            doc=p.doc,
+            slices=p.slices,
+            formula=negation(p.premise),
+        )
+        for p in spec.properties
+        if isinstance(p, Invariant) and not p.lemma and p.premise is not None
+    )
+    return spec.model_copy(update={"properties": (*spec.properties, *premises)})
 
 
 def property_ids(spec: Specification) -> list[str]:

@@ -14,8 +14,8 @@ class Profile:
 
 
 PROFILES: dict[tuple[str, str], Profile] = {
-    ("embedded", "quick"): Profile(scenarios=150, seconds=45.0),
+    ("embedded", "quick"): Profile(scenarios=300, seconds=45.0),
     ("embedded", "full"): Profile(scenarios=5_000, seconds=840.0),
-    ("vllm", "quick"): Profile(scenarios=150, seconds=45.0),
+    ("vllm", "quick"): Profile(scenarios=300, seconds=45.0),
     ("vllm", "full"): Profile(scenarios=5_000, seconds=840.0),
 }

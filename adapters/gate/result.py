@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Side = Literal["connector", "scheduler", "gate"]
+GateVerdict = Literal["clean", "findings", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Finding:
 class GateResult:
     """The verdict over all scenarios of a run."""
 
-    verdict: Literal["clean", "findings", "inconclusive"]
+    verdict: GateVerdict
     reason: str
     connector: str
     vllm: str | None

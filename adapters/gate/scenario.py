@@ -24,7 +24,7 @@ PROMPTS = (["p"], ["p", "q"], ["p", "q", "s"], ["p", "t"], ["u"], ["u", "v"])
 
 POOLS: dict[str, dict[str, int]] = {
     "ample": {"gpu_blocks": 32, "cpu_chunks": 24},
-    "tight_gpu": {"gpu_blocks": 8, "cpu_chunks": 24},
+    "tight_gpu": {"gpu_blocks": 5, "cpu_chunks": 24},
     "tight_cpu": {"gpu_blocks": 32, "cpu_chunks": 3},
 }
 """Pool sizes to draw from; tests that never fill a pool miss most faults."""
@@ -56,7 +56,7 @@ def _freeze(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def scenarios(pools: Sequence[str] = tuple(POOLS), longest: int = 16) -> st.SearchStrategy[Scenario]:
+def scenarios(pools: Sequence[str] = tuple(POOLS), longest: int = 24) -> st.SearchStrategy[Scenario]:
     """Arrivals that share prefixes, steps, completions in any order and at any time, early copies, aborts."""
     add = st.fixed_dictionaries(
         {
@@ -72,7 +72,7 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), longest: int = 16) -> st.Sear
     abort = st.builds(lambda n: {"op": "abort", "request": n}, st.integers(0, 3))
     # Twice in a row what scenarios need most; Hypothesis picks evenly.
     operation = st.one_of(step, add, step, complete, add, step, copy, abort)
-    return st.builds(_named, st.sampled_from(list(pools)), st.lists(operation, min_size=2, max_size=longest))
+    return st.builds(_named, st.sampled_from(list(pools)), st.lists(operation, min_size=6, max_size=longest))
 
 
 def _named(pool: str, operations: list[Operation]) -> Scenario:

@@ -31,7 +31,6 @@ class Searched:
 
     Args:
         cut_short: why not all scenarios were played; empty if they were.
-        unjudged: why the model did not fit what was seen, per scenario that it did not fit.
     """
 
     found: dict[str, Found] = field(default_factory=dict)
@@ -39,6 +38,7 @@ class Searched:
     steps: int = 0
     judged: dict[str, int] = field(default_factory=dict)
     events: dict[str, int] = field(default_factory=dict)
+    not_expressible: dict[str, int] = field(default_factory=dict)
     cut_short: str = ""
 
 
@@ -146,10 +146,13 @@ class Search:
         judgement = self._judged(scenario)
         self.result.scenarios += 1
         self.result.steps += judgement.steps
-        for name, n in judgement.judged.items():
-            self.result.judged[name] = self.result.judged.get(name, 0) + n
-        for name, n in judgement.seen.items():
-            self.result.events[name] = self.result.events.get(name, 0) + n
+        for total, of_this in (
+            (self.result.judged, judgement.judged),
+            (self.result.events, judgement.seen),
+            (self.result.not_expressible, judgement.not_expressible),
+        ):
+            for name, n in of_this.items():
+                total[name] = total.get(name, 0) + n
         self._report(None)
         return judgement
 

@@ -5,10 +5,11 @@
 The first line out is {"ready": {"vllm": "0.20.2", "seconds": 9.1}}. Then each line in is a job:
 
     {"connector": "vllm:SimpleCPUOffloadConnector", "config": {...}, "sizes": {"gpu_blocks": 8},
-     "scenarios": [[{"op": "add", ...}, {"op": "step"}], ...], "step_seconds": 10}
+     "scenarios": [[{"op": "add", ...}, {"op": "step"}], ...], "step_seconds": 10,
+     "observer": "package.module:Class"}
 
 and is answered by one line, {"results": [...]} with one result per scenario (scenario.Played), or
-{"error": {"kind": "usage" | "construct", "message": one line}}. The config of a job is built once
+{"error": {"kind": "usage" | "construct" | "observer", "message": one line}}. The config of a job is built once
 and kept for later jobs with the same connector, config and sizes. Ends at the end of stdin.
 
 Standard output carries nothing else: what vLLM prints goes to standard error.
@@ -51,7 +52,7 @@ class Jobs:
     def answer(self, job: Any) -> dict[str, Any]:
         """One job, one answer; never raises for what a job says or a connector does."""
         from interlock.adapters.vllm.construct import ConstructError
-        from interlock.adapters.vllm.observers import ObserverError
+        from interlock.adapters.vllm.observers import NoObserverError, ObserverError
         from interlock.adapters.vllm.scenario import ScenarioError, play
         from interlock.adapters.vllm.timeout import StepTimeoutError
 
@@ -60,9 +61,12 @@ class Jobs:
                 raise ScenarioError("a job is an object with connector and scenarios")
             constructor = self._constructor(job)
             seconds = float(job.get("step_seconds", 10.0))
-            results = [play(constructor, s, seconds).to_json() for s in job["scenarios"]]
+            observer = job.get("observer")
+            results = [play(constructor, s, seconds, observer).to_json() for s in job["scenarios"]]
         except ScenarioError as error:
             return {"error": {"kind": "usage", "message": str(error)}}
+        except NoObserverError as error:
+            return {"error": {"kind": "observer", "message": str(error)}}
         except (ConstructError, ObserverError, StepTimeoutError) as error:
             return {"error": {"kind": "construct", "message": str(error)}}
         return {"results": results}

@@ -38,7 +38,7 @@ class OpenJob:
 class Harness:
     """One scheduler with one connector, from empty."""
 
-    def __init__(self, constructor: Constructor, record: Callable[..., None]) -> None:
+    def __init__(self, constructor: Constructor, record: Callable[..., None], observer: str | None = None) -> None:
         self.constructor = constructor
         self.block_size = constructor.sizes.block_size
         self.scheduler = constructor.scheduler()
@@ -46,7 +46,7 @@ class Harness:
         self._record: Record = record
         self.recorder = Recorder(
             self.scheduler,
-            find_observer(self.scheduler.connector),
+            find_observer(self.scheduler.connector, observer),
             self.block_size,
             self._count,
         )

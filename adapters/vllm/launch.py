@@ -31,6 +31,7 @@ class ChildError(Exception):
     """The child could not start, died or was ended; the message is one line.
 
     `kind` says whose fault it is: "usage" (the job), "construct" (vLLM refuses the connector),
+    "observer" (nobody knows its metadata),
     "import" (this release does not import here), "died", "timeout".
     """
 
@@ -78,6 +79,7 @@ class Child:
         sizes: dict[str, int] | None = None,
         step_seconds: float = 10.0,
         seconds: float = ANSWER_SECONDS,
+        observer: str | None = None,
     ) -> list[dict[str, Any]]:
         """Play scenarios, each on a fresh scheduler; one result per scenario (scenario.Played)."""
         job = {
@@ -86,6 +88,7 @@ class Child:
             "sizes": sizes or {},
             "scenarios": list(scenarios),
             "step_seconds": step_seconds,
+            "observer": observer,
         }
         assert self._process.stdin is not None
         try:

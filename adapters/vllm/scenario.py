@@ -98,7 +98,7 @@ def prompt_tokens(prompt: Sequence[Any], tail: int, block_size: int) -> list[int
     return tokens + list(block_tokens("", block_size)[:tail])
 
 
-def play(constructor: Constructor, scenario: Any, step_seconds: float = 10.0) -> Played:
+def play(constructor: Constructor, scenario: Any, step_seconds: float = 10.0, observer: str | None = None) -> Played:
     """Play a scenario on a fresh scheduler; whatever the scheduler raises is part of the result."""
     operations = check(scenario)
     played = Played()
@@ -108,7 +108,7 @@ def play(constructor: Constructor, scenario: Any, step_seconds: float = 10.0) ->
         played.events.append({"event": event, **args})
 
     with time_limit(step_seconds, "constructing the scheduler"):
-        harness = Harness(constructor, record)
+        harness = Harness(constructor, record, observer)
     for index, operation in enumerate(operations):
         try:
             with time_limit(step_seconds, f"operation {index} ({operation['op']})"):

@@ -21,8 +21,10 @@ class Successor:
     broken: Findings = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Branch:
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A candidate: its difference to the world's state, and what is broken on the way to it."""
+
     delta: Delta
     broken: Findings
 
@@ -33,17 +35,17 @@ class Candidates:
     def __init__(self, world: World, count_max: int) -> None:
         self._world = world
         self._count_max = count_max
-        self._branches = [_Branch({}, {})]
+        self.branches: tuple[Branch, ...] = (Branch({}, {}),)
         self.dropped = False
         """Whether the set was larger than it may be, so that what is left is not all."""
 
     def __len__(self) -> int:
-        return len(self._branches)
+        return len(self.branches)
 
     def each(self) -> Iterator[Findings]:
         """Put the world into one candidate after the other, and back."""
         mark = self._world.mark()
-        for b in self._branches:
+        for b in self.branches:
             self._world.put(b.delta)
             yield b.broken
             self._world.undo(mark)
@@ -55,9 +57,7 @@ class Candidates:
         mark = world.mark()
         world.put(first.delta)
         old = world.before(mark) if others else {}
-        world.forget()
-        branches = [_Branch({}, first.broken)]
-        seen: dict[frozenset[tuple[object, object]], _Branch] = {frozenset(): branches[0]}
+        seen: dict[frozenset[tuple[object, object]], Branch] = {frozenset(): Branch({}, first.broken)}
         for o in others:
             delta = {c: v for c, v in o.delta.items() if world.read(*c) != v}
             delta |= {c: v for c, v in old.items() if c not in o.delta and world.read(*c) != v}
@@ -65,22 +65,25 @@ class Candidates:
             if key in seen:
                 # Of two ways to one state, the one that broke less.
                 if len(o.broken) < len(seen[key].broken):
-                    seen[key].broken = o.broken
-                continue
-            if len(branches) >= self._count_max:
+                    seen[key] = Branch(delta, o.broken)
+            elif len(seen) >= self._count_max:
                 self.dropped = True
                 break
-            seen[key] = _Branch(delta, o.broken)
-            branches.append(seen[key])
-        self._branches = branches
+            else:
+                seen[key] = Branch(delta, o.broken)
+        self.branches = tuple(seen.values())
 
     def stay(self, broken: Findings) -> None:
         """The one candidate has moved on in place."""
-        self._world.forget()
         if broken:
-            self._branches[0].broken = {**broken, **self._branches[0].broken}
+            self.branches = (Branch({}, {**broken, **self.branches[0].broken}),)
+
+    def restore(self, branches: tuple[Branch, ...]) -> None:
+        """The candidates of an earlier event, whose state the world is in again."""
+        self.branches = branches
 
     def broken_in_all(self) -> list[Broken]:
-        """What every candidate has broken on its way."""
-        first, *others = self._branches
-        return [b for b in first.broken if all(b in o.broken for o in others)]
+        """What is broken on the way to every candidate, at whatever instance."""
+        first, *others = self.branches
+        ids = [{b.property for b in o.broken} for o in others]
+        return [b for b in first.broken if all(b.property in i for i in ids)]

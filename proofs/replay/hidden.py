@@ -51,6 +51,8 @@ class Attempt:
 
     tries: int = 0
     furthest: dict[tuple[str, Arguments], int] = field(default_factory=dict)
+    wanted: dict[tuple[str, Arguments], Step] = field(default_factory=dict)
+    """Hidden steps that would have helped if they had been enabled."""
 
 
 class HiddenSearch:
@@ -95,6 +97,8 @@ class HiddenSearch:
         if position < 0:
             yield path
             return
+        if depth:
+            attempt.wanted[step.name, arguments] = step
         if depth > DEPTH_MAX:
             return
         environment: Environment = {p.name: a for p, a in zip(step.params, arguments, strict=True)}

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from interlock.proofs.replay import words
-from interlock.proofs.replay.candidates import Candidates, Findings, Successor
+from interlock.proofs.replay.candidates import Branch, Candidates, Findings, Successor
 from interlock.proofs.replay.hidden import Attempt, HiddenSearch, Taken
+from interlock.proofs.replay.history import EVENTS_MAX, History, Past
 from interlock.proofs.replay.result import FalseConjunct, ReplayViolation
 from interlock.proofs.replay.setup import Setting
 from interlock.spec.language.specification import UnknownName
@@ -18,6 +19,9 @@ from interlock.statemachine.trace.vocabulary import Reading, Vocabulary
 
 CANDIDATES_MAX = 32
 """States kept; more are dropped, and a failure after that is inconclusive."""
+
+REVISIONS_MAX = 8
+"""Earlier moments tried for hidden steps that come too late otherwise."""
 
 WAYS_MAX = 16
 """Ways of explaining one event from one state that are kept."""
@@ -30,6 +34,8 @@ class Stop:
     reason: str
     false_conjuncts: list[FalseConjunct] = field(default_factory=list)
     faults: list[Broken] = field(default_factory=list)
+    wanted: dict[tuple[str, Arguments], Step] = field(default_factory=dict)
+    """Hidden steps that would have explained it, had they been possible."""
 
 
 class Replayer:
@@ -51,7 +57,8 @@ class Replayer:
         self.hidden_steps = 0
         self.last: tuple[Taken, ...] = ()
         """The steps by which the first candidate explained the last event."""
-        self._reported: set[Broken] = set()
+        self._reported: dict[object, None] = {}
+        self._history = History(self.world, self.candidates)
 
     def consume(self, index: int, event: TraceEvent, place: str) -> Stop | None:
         """Advance all candidates over an event; ``None`` if some could.
@@ -68,6 +75,15 @@ class Replayer:
             for name, value in r.named.items():
                 if sorts[name] in self.world.known:
                     self.world.know(sorts[name], value)
+        stop = self._advance(index, event, place, readings)
+        if stop is not None and stop.wanted and self._revise(Past(index, event, place, 0, (), 0, 0), stop):
+            return None
+        if stop is not None:
+            self._report(index, event, stop.faults)
+        return stop
+
+    def _advance(self, index: int, event: TraceEvent, place: str, readings: list[Reading]) -> Stop | None:
+        self._history.remember(index, event, place, len(self.violations), self.hidden_steps)
         if len(self.candidates) == 1 and self._only_way(index, event, readings):
             return None
         found: list[Successor] = []
@@ -77,7 +93,8 @@ class Replayer:
                 more: Findings = {b: index for t in taken for b in t.broken if b not in broken}
                 found.append(Successor(self.world.since(mark), taken, {**broken, **more} if more else broken))
         if not found:
-            return self._stopped(index, event, readings)
+            self._history.back()
+            return self._stopped(event, readings)
         self.candidates.advance(found)
         self.last = found[0].taken
         self.hidden_steps += len(self.last) - 1
@@ -89,6 +106,7 @@ class Replayer:
         """Take the event in place if exactly one instance explains it, without hidden steps: the usual case."""
         enabled: list[tuple[Step, Arguments]] = []
         waiting: list[tuple[Step, Arguments]] = []
+        mark = self.world.mark()
         try:
             for r in readings:
                 for arguments in self._instances(r, None):
@@ -98,17 +116,81 @@ class Replayer:
                 return False
             for step, arguments in waiting:
                 for _ in self.search.enable(step, arguments, Attempt()):
-                    self.world.undo(0)
+                    self.world.undo(mark)
                     return False
             taken = self._take(*enabled[0])
         except StepFault:
-            self.world.undo(0)
+            self.world.undo(mark)
             return False
-        self.candidates.stay({b: index for b in taken.broken})
+        self.candidates.stay(dict.fromkeys(taken.broken, index))
         self.last = (taken,)
         if taken.broken:
             self._report(index, event, list(taken.broken))
         return True
+
+    # -- hidden steps that must have been earlier ------------------------------------------------
+
+    def _revise(self, failed: Past, stop: Stop) -> bool:
+        """Put a wanted hidden step at the last moment at which it was possible, if that explains the event.
+
+        If not, everything is as before.
+        """
+        again = [failed]
+        attempts = 0
+        for _ in range(min(len(self._history), EVENTS_MAX)):
+            past = self._history.back()
+            if past is None or attempts >= REVISIONS_MAX:
+                break
+            again.append(past)
+            self._forget_findings(past)
+            for step, arguments in self._possible(stop):
+                attempts += 1
+                if self._revised(past, step, arguments, again[::-1]):
+                    return True
+        self._again(again[:0:-1])
+        return False
+
+    def _revised(self, past: Past, step: Step, arguments: Arguments, again: list[Past]) -> bool:
+        """Whether everything from ``past`` on can be explained with a hidden step before it."""
+        mark = self.world.mark()
+        try:
+            taken = self._take(step, arguments)
+        except StepFault:
+            self.world.undo(mark)
+            return False
+        self.candidates.restore((Branch({}, {**past.branches[0].broken, **dict.fromkeys(taken.broken, past.index)}),))
+        if self._again(again):
+            self.hidden_steps += 1
+            return True
+        while len(self._history) and self._history.last_index >= past.index:
+            self._history.back()
+        self.world.undo(mark)
+        self.candidates.restore(past.branches)
+        self._forget_findings(past)
+        return False
+
+    def _possible(self, stop: Stop) -> list[tuple[Step, Arguments]]:
+        """Wanted steps that the first candidate can take now."""
+        found = []
+        for (_, arguments), step in stop.wanted.items():
+            try:
+                if self.interpreter.false_conjunct(step, arguments) < 0:
+                    found.append((step, arguments))
+            except StepFault:
+                continue
+        return found
+
+    def _again(self, events: list[Past]) -> bool:
+        """Consume events once more; whether all could be."""
+        for e in events:
+            if self._advance(e.index, e.event, e.place, self.vocabulary.readings(e.event, e.place)) is not None:
+                return False
+        return True
+
+    def _forget_findings(self, past: Past) -> None:
+        del self.violations[past.findings :]
+        self._reported = dict.fromkeys(list(self._reported)[: past.findings])
+        self.hidden_steps = past.hidden_steps
 
     # -- one event, one candidate ----------------------------------------------------------------
 
@@ -146,6 +228,7 @@ class Replayer:
             self.world.undo(mark)
         position = attempt.furthest.get((step.name, arguments), -1)
         if stop is not None and not shapes and position >= 0:
+            stop.wanted |= attempt.wanted
             stop.false_conjuncts.append(self._false(step, position, arguments))
 
     def _instances(self, r: Reading, stop: Stop | None) -> list[Arguments]:
@@ -190,9 +273,11 @@ class Replayer:
 
     def _report(self, index: int, event: TraceEvent, broken: list[Broken]) -> None:
         for b in broken:
-            if b in self._reported:
+            # Of two jobs that read one block, each is the other's other.
+            key = (b.property, frozenset(b.instance_values()))
+            if key in self._reported:
                 continue
-            self._reported.add(b)
+            self._reported[key] = None
             try:
                 declared = self.setting.system.spec.property(b.property)
             except UnknownName:
@@ -204,16 +289,16 @@ class Replayer:
         system = self.setting.system
         actions = [a.name for a in system.spec.actions if a.event == event.event]
         never = [f"{a} ({system.never[a]})" for a in actions if a in system.never]
-        why = f"these switches rule out {', '.join(never)}" if never else f"slice {system.slice.name} has no such action"
+        slice_ = f"slice {system.slice.name} has no such action"
+        why = f"these switches rule out {', '.join(never)}" if never else slice_
         return f"no action can be {event}: {why}"
 
-    def _stopped(self, index: int, event: TraceEvent, readings: list[Reading]) -> Stop:
+    def _stopped(self, event: TraceEvent, readings: list[Reading]) -> Stop:
         """Go through it once more, now for the reasons."""
         stop = Stop("")
         for _ in self.candidates.each():
             for _ in self._ways(readings, stop):
                 pass
-        self._report(index, event, stop.faults)
         # The action that came furthest says most about what stopped it.
         order = {c: i for i, c in enumerate(stop.false_conjuncts)}
         guards = {s.name: [c.id for c in s.guard] for s in self.setting.system.steps}

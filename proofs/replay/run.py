@@ -92,7 +92,8 @@ def _conclude(
         result.verdict, result.reason = "inconclusive", gave_up
     elif stop is not None and replayer.candidates.dropped:
         result.verdict = "inconclusive"
-        result.reason = f"too many candidates, some were dropped; of the others, event {result.longest_prefix}: {stop.reason}"
+        at = f"event {result.longest_prefix}"
+        result.reason = f"too many candidates, some were dropped; of the others, {at}: {stop.reason}"
     elif stop is not None:
         result.verdict, result.reason = "violated", f"event {result.longest_prefix}: {stop.reason}"
     elif result.consumed == 0:

@@ -13,6 +13,9 @@ from interlock.statemachine.sparse import Arguments, Broken, Missing, World
 from interlock.statemachine.sparse.faults import point
 from interlock.statemachine.sparse.layout import Key
 
+FORMULA_MAX = 160
+"""Characters shown of a formula; its id says which one it is."""
+
 CELLS_MAX = 400
 """Cells shown of one state."""
 
@@ -32,8 +35,11 @@ def conjunct(world: World, step: Step, position: int, arguments: Arguments) -> s
         for s in T.subterms(asked)
         if isinstance(s, T.Apply) and all(_is_entity(a) for a in s.args)
     )
+    text = str(asked)
+    if len(text) > FORMULA_MAX:
+        text = text[: FORMULA_MAX - 2].rpartition(" ")[0] + " …"
     tail = f"; here {', '.join(have)}" if have else ""
-    return f"{instance(step, arguments)} needs {step.guard[position].id}: {asked}{tail}".replace(_MARK, "")
+    return f"{instance(step, arguments)} needs {step.guard[position].id}: {text}{tail}".replace(_MARK, "")
 
 
 def finding(broken: Broken, declared: Property | None) -> str:

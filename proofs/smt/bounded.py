@@ -9,6 +9,7 @@ there, unless that is what is looked for; so is one beyond the scope's bound on 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import z3
@@ -68,16 +69,16 @@ class BoundedSearch:
         self._unknowns = Unknowns(self.ground, self._context)
         self._states = [known_state(self.ground, usual_values(self.ground))]
 
-    def find(self, target: Obligation, depth_max: int, seconds_max: float) -> list[Move] | None:
-        """The shortest run to the negation of ``target``, or ``None`` within the bounds.
+    def find(self, targets: Sequence[Obligation], depth_max: int, seconds_max: float) -> list[Move] | None:
+        """The shortest run to the negation of one of ``targets``, or ``None`` within the bounds.
 
         Args:
-            target: an invariant (of any step), or what one step owes.
+            targets: invariants (of any step), or what single steps owe.
         """
         deadline = time.monotonic() + seconds_max
         while self.depth < depth_max and (left := deadline - time.monotonic()) > 0:
             self._unroll()
-            bad = self._bad(target)
+            bad = some(self._bad(t) for t in targets)
             if bad is False:
                 continue
             self._solver.set("timeout", int(left * 1000) + 1)

@@ -126,8 +126,8 @@ def judge_ground(system: System, property_id: str, invariants: tuple[Claim, ...]
         return GroundFound(ground, None, None)
     run = find_run(
         system,
-        invariant_target(target),
-        action=ground.action,
+        [invariant_target(target)],
+        actions=frozenset({ground.action}),
         needed=cti.scope,
         slices=invariant(system, property_id).slices,
         change=lambda s: without(s, ground),

@@ -64,8 +64,7 @@ class Formulas:
             step = self._encoding.step(instance.step.name)
             reading = self._reading(instance, self._count_codes(step))
             self._axioms[key] = [
-                (a, eval(f"lambda s: {code(self._reader.node(a), reading)}"))
-                for a in self._encoding.count_axioms(step)
+                (a, eval(f"lambda s: {code(self._reader.node(a), reading)}")) for a in self._encoding.count_axioms(step)
             ]
         plain = _plain(state)
         for axiom, value in self._axioms[key]:

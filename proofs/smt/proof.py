@@ -87,16 +87,16 @@ class Proof:
         return sorted(names, key=rank)
 
     def _two_states(self, unproved: list[str]) -> tuple[Cti, Run | None] | None:
-        """The first counterexample to induction of some obligations, with a run if there is one."""
+        """A counterexample to induction of the first obligation that has one, and a run if there is one."""
         tried = unproved[:CTI_SEARCHES_MAX]
         self.report(f"{self.property_id}: two states for {tried[0]}", 0, 2)
         searches = [self.pool.submit(Worker.counterexample, self.property_id, name) for name in tried]
-        for name, search in zip(tried, searches, strict=True):
-            cti: Cti | None = search.result()
-            if cti is not None:
-                self.report(f"{self.property_id}: a run to {name}", 1, 2)
-                return cti, self.pool.submit(Worker.run, self.property_id, name, cti).result()
-        return None
+        found = {name: cti for name, s in zip(tried, searches, strict=True) if (cti := s.result()) is not None}
+        if not found:
+            return None
+        self.report(f"{self.property_id}: a run to {next(iter(found))}", 1, 2)
+        needed = {sort: max(c.scope[sort] for c in found.values()) for sort in next(iter(found.values())).scope}
+        return next(iter(found.values())), self.pool.submit(Worker.run, self.property_id, list(found), needed).result()
 
     def _start_conditions(self) -> _Conditions:
         grounds = invariant(self.system, self.property_id).grounds

@@ -7,7 +7,7 @@ explorer's, so a run that is reported replays.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +23,8 @@ from interlock.spec.language.system import System
 from interlock.statemachine.trace import TraceEvent, header, write_trace
 
 DEPTH_MAX = 16
-SECONDS_MAX = 20.0
-"""For all scopes together; no scope gets more than half of what is left, save the last."""
+SECONDS_MAX = 30.0
+"""For all scopes together; each gets half of what is left, the last one all of it."""
 Change = Callable[[System], System]
 
 
@@ -75,35 +75,36 @@ class Run:
 
 def find_run(
     system: System,
-    target: Obligation,
+    targets: Sequence[Obligation],
     *,
-    action: str,
+    actions: frozenset[str],
     needed: dict[str, int],
     slices: tuple[str, ...],
     change: Change | None = None,
 ) -> Run | None:
-    """A shortest run that breaks ``target``, in the first of some scopes that has one.
+    """A shortest run that breaks one of ``targets``, in the first of some scopes that has one.
 
     Args:
         system: names the specification and the switch values.
-        action: the action that breaks the induction; slices without it need not be tried.
-        needed: the sizes at which it does; nor need smaller scopes.
+        targets: the one that is named first is reported, if a run breaks several.
+        actions: those that break the induction; slices without them need not be tried.
+        needed: the sizes at which they do; nor need smaller scopes.
         slices: slices to try at their own scopes, before the whole system.
         change: what was done to the system (a conjunct dropped).
     """
     deadline = time.monotonic() + SECONDS_MAX
-    candidates = list(_candidates(system, action, needed, slices))
+    candidates = list(_candidates(system, actions, needed, slices))
     for candidate in candidates:
         changed = change(candidate) if change is not None else candidate
         started = time.monotonic()
         left = (deadline - started) / (1 if candidate is candidates[-1] else 2)
-        moves = BoundedSearch(changed).find(target, DEPTH_MAX, left)
+        moves = BoundedSearch(changed).find(targets, DEPTH_MAX, left)
         if moves is not None:
-            return replay(changed, target, moves, time.monotonic() - started)
+            return replay(changed, targets, moves, time.monotonic() - started)
     return None
 
 
-def replay(system: System, target: Obligation, moves: list[Move], seconds: float) -> Run:
+def replay(system: System, targets: Sequence[Obligation], moves: list[Move], seconds: float) -> Run:
     """The run with the explorer's states.
 
     Raises:
@@ -123,10 +124,13 @@ def replay(system: System, target: Obligation, moves: list[Move], seconds: float
         else:
             raise RuntimeError(f"the explorer cannot take {move} in the solver's run {moves}")
         steps.append(PathStep(number, state))
-    if fault is None and _still_holds(program, target, state):
-        raise RuntimeError(f"the solver's run {moves} breaks nothing in the explorer")
-    message = "is false" if fault is None else fault.message
-    property_id = target.claim.name if fault is None else fault.property_id
+    if fault is not None:
+        property_id, message = fault.property_id, fault.message
+    else:
+        broken = next((t.claim.name for t in targets if not _holds(program, t, state)), None)
+        if broken is None:
+            raise RuntimeError(f"the solver's run {moves} breaks nothing in the explorer")
+        property_id, message = broken, "is false"
     found = Counterexample(property_id, initial, tuple(steps), message, broken=fault is not None)
     return Run(
         property_id=property_id,
@@ -147,17 +151,20 @@ def _changes(program: Program, found: Counterexample) -> Iterator[dict[str, str]
         old = new
 
 
-def _still_holds(program: Program, target: Obligation, state: State) -> bool:
+def _holds(program: Program, target: Obligation, state: State) -> bool:
+    """An invariant holds in a state; what a step owes is a fault of the explorer if it does not."""
     term = target.claim.term
     return not isinstance(term, T.Primed) or program.predicate(term.body)(state)
 
 
-def _candidates(system: System, action: str, needed: dict[str, int], slices: tuple[str, ...]) -> Iterator[System]:
+def _candidates(
+    system: System, actions: frozenset[str], needed: dict[str, int], slices: tuple[str, ...]
+) -> Iterator[System]:
     spec, switches = system.spec, system.switches
     chosen = [spec.slice(s) for s in slices]
     for slice_ in chosen:
         large_enough = all(slice_.scope[s] >= n for s, n in needed.items())
-        if large_enough and action not in slice_.remove:
+        if large_enough and not actions <= set(slice_.remove):
             yield elaborate(spec, switches, slice_)
     usual = chosen[0].scope if chosen else {}
     fitted = {s.name: max(min(usual.get(s.name, 1), 2), needed.get(s.name, 1)) for s in spec.sorts}

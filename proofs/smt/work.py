@@ -23,7 +23,6 @@ from interlock.proofs.smt.conditions import (
 )
 from interlock.proofs.smt.cti import Cti
 from interlock.proofs.smt.induction import Induction, invariant, invariants_of
-from interlock.proofs.smt.owed import Obligation
 from interlock.proofs.smt.runs import Run, find_run
 from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.properties import Ground
@@ -64,18 +63,16 @@ class Worker:
         """Two small states for an obligation that is not proved."""
         return self.induction(property_id).counterexample(obligation)
 
-    def run(self, property_id: str, obligation: str, cti: Cti) -> Run | None:
-        """A reachable counterexample: to the property, or to what a step owes if that is what failed."""
+    def run(self, property_id: str, obligations: list[str], needed: dict[str, int]) -> Run | None:
+        """A shortest run that breaks the property, or one of the obligations that are not proved."""
         induction = self.induction(property_id)
-        failed = induction.named(obligation)
-        lemma = next((c for c in induction.invariants if c.name == failed.claim.name), None)
-        targets: list[Obligation] = [failed]
-        if lemma is not None:
-            # The property itself first; if it is never broken, the lemma that is.
-            targets = [invariant_target(c) for c in dict.fromkeys((induction.invariants[0], lemma))]
+        failed = [induction.named(name) for name in obligations]
+        lemmas = {o.claim.name for o in failed} | {property_id}
+        broken = [invariant_target(c) for c in induction.invariants if c.name in lemmas]
+        owed = [o for o in failed if o.step is not None and o.claim.name.partition(":")[0] in ("range", "domain")]
         slices = invariant(self.system, property_id).slices
-        runs = (find_run(self.system, t, action=failed.place, needed=cti.scope, slices=slices) for t in targets)
-        return next((r for r in runs if r is not None), None)
+        actions = frozenset(o.step for o in failed if o.step is not None)
+        return find_run(self.system, [*broken, *owed], actions=actions, needed=needed, slices=slices)
 
     def satisfiable(self, property_id: str) -> dict[str, Condition]:
         """The conditions that a model answers."""

@@ -123,6 +123,7 @@ NOT_LOST = Invariant(
             | serves(b)
         ),
     ),
+    premise=exists(b, hashed(b) & scan_result(b).eq(scan_results["passed"])),
 )
 
 READY_IS_TRUE = Invariant(

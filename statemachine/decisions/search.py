@@ -41,7 +41,9 @@ class Search:
             while rest and not T.free_vars(rest[0]) & set(unbound):
                 written.append(f"if {self._expressions.write(rest.pop(0))}")
             if not unbound:
-                return written
+                # Python wants a loop first; this one runs once.
+                once = ["for _ in (0,)"] if not written or written[0].startswith("if ") else []
+                return once + written
             written.append(self._bind(unbound, rest))
 
     def _bind(self, unbound: list[T.Var], rest: list[T.Term]) -> str:

@@ -29,6 +29,10 @@ class Broken:
     fault: str = ""
     """What was not defined, if that is why."""
 
+    def instance_values(self) -> tuple[str, ...]:
+        """The values alone."""
+        return tuple(value for _, value in self.instance)
+
 
 class _Watched:
     """An invariant, compiled: with what is needed to evaluate it at some or all of its instances."""

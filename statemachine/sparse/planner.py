@@ -13,7 +13,7 @@ from interlock.statemachine.sparse.defined import Given
 from interlock.statemachine.sparse.generators import Binding, Finder, Generator, Lookup
 from interlock.statemachine.sparse.layout import IndexSpec
 from interlock.statemachine.sparse.normal import conjuncts, disjuncts, negation_normal, renamed
-from interlock.statemachine.sparse.source import UnitWriter, ident, parameters
+from interlock.statemachine.sparse.source import Mode, UnitWriter, ident, parameters
 
 Where = tuple[T.Term, T.Var]
 """An argument that must be defined and equal to a parameter (a key that has changed)."""
@@ -30,12 +30,33 @@ class _Point:
     where: tuple[Where, ...] = ()
 
 
-class Planner:
+def enumerate_with_plan(
+    writer: UnitWriter,
+    name: str,
+    params: tuple[T.Var, ...],
+    targets: tuple[T.Var, ...],
+    given: Given,
+    mode: Mode,
+    parts: tuple[T.Term, ...],
+    where: tuple[Where, ...] = (),
+    also: tuple[T.Var, ...] = (),
+) -> None:
+    """Write a function of ``params`` that finds values of ``targets`` that satisfy ``parts`` for some ``also``.
+
+    Args:
+        parts: a conjunction in negation normal form.
+        given: what is known to hold where the function is called.
+        where: arguments that must be defined and equal to parameters.
+    """
+    _Planner(writer, name, params, targets, given, mode).write(parts, where, also)
+
+
+class _Planner:
     """Writes one function: ``any`` (bool), ``count`` (int) or ``each`` (a list of tuples of targets)."""
 
     def __init__(
         self, writer: UnitWriter, name: str, params: tuple[T.Var, ...], targets: tuple[T.Var, ...], given: Given,
-        mode: str,
+        mode: Mode,
     ) -> None:  # fmt: skip
         self._writer = writer
         self._name = name

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import CodeType
-from typing import Literal
 
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Update
 from interlock.spec.language.system import Step, System
 from interlock.statemachine.sparse.defined import Definedness, Given
-from interlock.statemachine.sparse.layout import IndexSpec, Layout, literal
+from interlock.statemachine.sparse.layout import IndexSpec, Layout
 from interlock.statemachine.sparse.normal import conjuncts, may_differ, negation_normal
-from interlock.statemachine.sparse.planner import Planner, Where
+from interlock.statemachine.sparse.planner import Where, enumerate_with_plan
 from interlock.statemachine.sparse.source import UnitWriter, parameters
-
-Mode = Literal["any", "count", "each"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +58,8 @@ class Program:
         """A function of ``params`` that lists the values of ``targets`` that satisfy ``formula`` for some ``also``."""
         if name not in self._units:
             writer = self._writer(name)
-            planner = Planner(writer, name, params, targets, given, "each")
-            planner.write(conjuncts(negation_normal(formula)), where, also)
+            parts = conjuncts(negation_normal(formula))
+            enumerate_with_plan(writer, name, params, targets, given, "each", parts, where, also)
             self._finish(writer)
         return self._units[name]
 
@@ -122,13 +119,12 @@ class Program:
         name = f"over_{u.symbol}_{step.name}"
         free = {v for t in (*u.args, u.value, when) for v in T.free_vars(t)} - set(u.over)
         params = tuple(sorted(free, key=lambda v: v.name))
-        planner = Planner(writer, name, params, u.over, given, "each")
-        planner.write((*conjuncts(when), *conjuncts(change)))
+        enumerate_with_plan(writer, name, params, u.over, given, "each", (*conjuncts(when), *conjuncts(change)))
         targets = "".join(f"v_{v.name}, " for v in u.over)
         return [f"for {targets} in {name}({parameters(params)}):", *(f"    {line}" for line in put)]
 
     def _writer(self, name: str) -> UnitWriter:
-        return UnitWriter(self.layout, self.definedness, name)
+        return UnitWriter(self.layout, self.definedness, name, enumerate_with_plan)
 
     def _finish(self, writer: UnitWriter) -> None:
         unit = writer.unit
@@ -148,6 +144,3 @@ def without_policy(system: System) -> System:
     """
     steps = tuple(replace(s, guard=tuple(c for c in s.guard if not c.policy)) for s in system.steps)
     return replace(system, steps=steps)
-
-
-__all__ = ["Compiled", "Mode", "Program", "literal", "without_policy"]

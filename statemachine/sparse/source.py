@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 from interlock.spec.language import terms as T
 from interlock.statemachine.sparse.defined import Definedness, Given
 from interlock.statemachine.sparse.layout import IndexSpec, Layout, Slot
 from interlock.statemachine.sparse.normal import conjuncts, counter, negation_normal
+
+Mode = Literal["any", "count", "each"]
+"""What an enumeration gives: whether there is one, how many there are, or the list of them."""
 
 
 @dataclass(slots=True)
@@ -31,6 +35,21 @@ class Unit:
         return "\n".join(self.functions)
 
 
+class Enumerate(Protocol):
+    """Writes a function of ``params`` that finds the values of ``targets`` that satisfy all ``parts``."""
+
+    def __call__(
+        self,
+        writer: UnitWriter,
+        name: str,
+        params: tuple[T.Var, ...],
+        targets: tuple[T.Var, ...],
+        given: Given,
+        mode: Mode,
+        parts: tuple[T.Term, ...],
+    ) -> None: ...
+
+
 def ident(v: T.Var) -> str:
     """A variable's name in compiled code."""
     return f"v_{v.name}"
@@ -42,9 +61,14 @@ def parameters(variables: Iterable[T.Var]) -> str:
 
 
 class UnitWriter:
-    """Writes the functions of one unit."""
+    """Writes the functions of one unit.
 
-    def __init__(self, layout: Layout, definedness: Definedness, entry: str) -> None:
+    Args:
+        enumerate_: writes the function of a quantifier (the planner; the two are defined by each other).
+    """
+
+    def __init__(self, layout: Layout, definedness: Definedness, entry: str, enumerate_: Enumerate) -> None:
+        self._enumerate = enumerate_
         self.layout = layout
         self.definedness = definedness
         self.unit = Unit(entry)
@@ -124,13 +148,10 @@ class UnitWriter:
             given = (*given, negation_normal(a, isinstance(t, T.And)))
         return f"({(' and ' if isinstance(t, T.And) else ' or ').join(parts)})" if parts else repr(t.op == "and")
 
-    def _quantifier(self, targets: tuple[T.Var, ...], body: T.Term, given: Given, mode: str) -> str:
-        # Imported here because planner and expressions are defined by each other.
-        from interlock.statemachine.sparse.planner import Planner  # noqa: PLC0415
-
+    def _quantifier(self, targets: tuple[T.Var, ...], body: T.Term, given: Given, mode: Mode) -> str:
         name = f"q{next(self.numbers)}_{self.unit.entry}"
         free = sorted(T.free_vars(body) - set(targets), key=lambda v: v.name)
-        Planner(self, name, tuple(free), targets, given, mode).write(conjuncts(body))
+        self._enumerate(self, name, tuple(free), targets, given, mode, conjuncts(body))
         return f"{name}({parameters(free)})"
 
 

@@ -214,9 +214,9 @@ class World:
             self._put(live, key, old)
         del journal[mark:]
 
-    def forget(self) -> None:
-        """What has happened so far will never be taken back."""
-        self._journal.clear()
+    def forget(self, mark: int | None = None) -> None:
+        """What has happened (before a mark) will never be taken back; marks count from there again."""
+        del self._journal[:mark]
 
     def since(self, mark: int) -> Delta:
         """The cells that differ from the state at a mark, with their values now."""

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.trace.reader import Trace
-from interlock.statemachine.trace.schema import KIND, SCHEMA, TraceEvent, TraceHeader
+from interlock.statemachine.trace.schema import SCHEMA, TraceEvent, TraceHeader
 
 _FIELDS = frozenset(TraceEvent.model_fields) - {"seq", "event", "args"}
 
@@ -30,8 +30,8 @@ def header(
 ) -> TraceHeader:
     """The header of a trace of ``spec``."""
     return TraceHeader(
-        schema_=SCHEMA,
-        kind=KIND,
+        schema=SCHEMA,
+        kind="interlock-trace",
         spec=spec.name,
         spec_digest=spec.digest,
         preset=preset,

@@ -13,7 +13,7 @@ LIFECYCLES = [life.name for life in SPECIFICATION.lifecycles]
 PRESETS = [preset.name for preset in SPECIFICATION.presets]
 
 
-@pytest.mark.parametrize(("name", "preset"), itertools.product(LIFECYCLES, PRESETS))
+@pytest.mark.parametrize(("name", "preset"), list(itertools.product(LIFECYCLES, PRESETS)))
 def test_table_and_transitions_agree_everywhere(name, preset):
     table = compile_table(SPECIFICATION, name, SPECIFICATION.switch_values(preset))
 

@@ -16,6 +16,8 @@ WORKERS = 2
 class EmbeddedDriver:
     """The driver of ``gate interlock``."""
 
+    unobserved = ""
+
     def __init__(self, switches: Mapping[str, str]) -> None:
         self._switches = dict(switches)
 

@@ -6,28 +6,50 @@ from types import TracebackType
 from typing import Any
 
 from interlock.adapters.gate.judge import Played
-from interlock.adapters.gate.scenario import POOLS, Scenario
+from interlock.adapters.gate.scenario import POOLS, Operation, Scenario
 from interlock.adapters.vllm.environment import ensure_requirements
-from interlock.adapters.vllm.launch import Child
+from interlock.adapters.vllm.launch import Child, ChildError
+from interlock.adapters.vllm.observers import NONE
 from interlock.adapters.vllm.releases import fetch
 
 
 class VllmDriver:
     """The driver of ``gate vllm:NAME`` and ``gate package.module:Class``; use it as a context.
 
+    Attributes:
+        vllm: the release that runs, as it calls itself.
+        unobserved: why no job is seen; empty where an observer knows the connector.
+
     Raises:
         VllmReleaseError: no such release, or it cannot be fetched.
         ChildError: the release does not import here, or it refuses the connector.
     """
 
-    def __init__(self, connector: str, config: dict[str, Any], version: str) -> None:
-        self._connector, self._config = connector, config
-        self._child = Child(fetch(version), ensure_requirements())
+    def __init__(self, connector: str, config: dict[str, Any], version: str, observer: str | None = None) -> None:
+        self._connector, self._config, self._observer = connector, config, observer
+        self._overlay, self._python = fetch(version), ensure_requirements()
+        self._child = self._new_child()
         self.vllm = self._child.vllm
+        self.unobserved = ""
+        try:
+            self._start()
+        except BaseException:
+            self._child.close()
+            raise
 
     def play(self, scenario: Scenario) -> Played:
         """Play one scenario."""
-        (result,) = self._child.run(self._connector, [scenario.plain()], self._config, POOLS[scenario.pool])
+        try:
+            result = self._run(scenario.plain(), scenario.pool)
+        except ChildError as error:
+            if error.kind not in ("died", "timeout"):
+                raise
+            # A connector that takes the process down, or never answers, is a finding; the next one needs a new child.
+            self._child.close()
+            self._child = self._new_child()
+            kind = "timeout" if error.kind == "timeout" else "crash"
+            seen = {"kind": kind, "type": "ProcessDied", "message": str(error), "where": "kv_connector"}
+            return Played([], [], scenario.steps, seen)
         return Played(result["events"], result["faults"], result["steps"], result["error"])
 
     def __enter__(self) -> VllmDriver:
@@ -37,3 +59,24 @@ class VllmDriver:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._child.close()
+
+    def _new_child(self) -> Child:
+        return Child(self._overlay, self._python)
+
+    def _start(self) -> None:
+        """Construct once, so that a connector that vLLM refuses is bad input and no finding.
+
+        Where no observer knows the connector, what needs none is judged.
+        """
+        try:
+            self._run([], "ample")
+        except ChildError as error:
+            if error.kind != "observer":
+                raise
+            self.unobserved = str(error)
+            self._observer = NONE
+            self._run([], "ample")
+
+    def _run(self, operations: list[Operation], pool: str) -> dict[str, Any]:
+        (result,) = self._child.run(self._connector, [operations], self._config, POOLS[pool], observer=self._observer)
+        return result

@@ -5,7 +5,7 @@ One file per connector. An observer sees only what vLLM itself carries between s
 
 from __future__ import annotations
 
-from interlock.adapters.vllm.observers.find import find_observer
+from interlock.adapters.vllm.observers.find import NONE, NoObserverError, find_observer
 from interlock.adapters.vllm.observers.protocol import (
     Decoded,
     Job,
@@ -14,4 +14,4 @@ from interlock.adapters.vllm.observers.protocol import (
     Report,
 )
 
-__all__ = ["Decoded", "Job", "Observer", "ObserverError", "Report", "find_observer"]
+__all__ = ["NONE", "Decoded", "Job", "NoObserverError", "Observer", "ObserverError", "Report", "find_observer"]

@@ -1,10 +1,11 @@
 """Random scenarios on our own machine: what it does is legal, and what it should keep it keeps."""
 
+import dataclasses
 import itertools
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support.recorded import double_stores
+from support.recorded import double_stores, replay_on_a_ledger
 
 from interlock.adapters.embedded import run
 from interlock.adapters.embedded.strategies import scenarios, sizes
@@ -26,10 +27,17 @@ def name(switches):
     return "-".join(switches.values())
 
 
+def fitting(sizes, switches):
+    """Dedup by hash is not defined for a finish-time store of a reallocated block: room for no such store."""
+    by_hash = switches.get("store_dedup") == "in_flight_by_hash"
+    return dataclasses.replace(sizes, num_chunks=64) if by_hash else sizes
+
+
 @pytest.mark.parametrize("switches", SWITCHES, ids=name)
 @RUNS
-@given(scenario=scenarios(), sizes=sizes())
+@given(scenario=scenarios(failures=False), sizes=sizes())
 def test_every_run_ends_and_replays_whole_under_its_own_switches(switches, scenario, sizes):
+    sizes = fitting(sizes, switches)
     played = run(scenario, switches, sizes, drain=True)
 
     assert not played.open_jobs
@@ -39,20 +47,32 @@ def test_every_run_ends_and_replays_whole_under_its_own_switches(switches, scena
         assert (result.consumed, result.false_conjunct) == (len(played.events), None), result.reason
 
 
-@pytest.mark.parametrize("switches", SOUND, ids=name)
+@pytest.mark.parametrize("switches", SWITCHES, ids=name)
 @RUNS
 @given(scenario=scenarios(), sizes=sizes())
+def test_with_failures_every_event_is_one_that_the_scheduler_may_do(switches, scenario, sizes):
+    sizes = fitting(sizes, switches)
+    played = run(scenario, switches, sizes, drain=True)
+
+    replay_on_a_ledger(played.events, SPECIFICATION.switch_values(changes=switches), sizes.num_workers)
+
+
+@pytest.mark.parametrize("switches", SOUND, ids=name)
+@RUNS
+@given(scenario=scenarios(failures=False), sizes=sizes())
 def test_sound_switches_break_no_property(switches, scenario, sizes):
     played = run(scenario, switches, sizes)
 
     if played.events:
         result = run_replay(as_trace(played, switches=switches, sizes=sizes))
         assert (result.verdict, result.violations) == ("holds", []), result.reason
-    assert double_stores(played.events, sizes.num_workers) == []
 
 
 @pytest.mark.parametrize("switches", SOUND, ids=name)
 @RUNS
 @given(scenario=scenarios(), sizes=sizes())
-def test_no_reader_sees_foreign_content_and_no_store_saves_it(switches, scenario, sizes):
-    assert run(scenario, switches, sizes, drain=True).faults == []
+def test_no_double_store_no_foreign_content(switches, scenario, sizes):
+    played = run(scenario, switches, sizes, drain=True)
+
+    assert played.faults == []
+    assert double_stores(played.events, sizes.num_workers) == []

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from support.walker import Walker
 
 from interlock.proofs.replay import run_replay
 from interlock.spec.kv import SPECIFICATION
-from support.walker import Walker
 
 
 def busy(name: str) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.walker import Walker
+
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import BoundaryClause
 from interlock.statemachine.sparse.monitor import Monitor
-
-from support.walker import Walker
 
 CLAUSES = {p.id: p.invariant for p in SPECIFICATION.properties if isinstance(p, BoundaryClause)}
 STORES = ("plan_store", "plan_finish_store", "hit", "publish", "build_connector_meta")

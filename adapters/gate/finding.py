@@ -1,0 +1,66 @@
+"""A finding as the report and the document show it: in words, with its trace and how to see it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interlock.adapters.gate.result import Finding
+from interlock.adapters.gate.scenario import in_words
+from interlock.adapters.gate.search import Found
+from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.trace import write_trace
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """What findings of one run have in common.
+
+    Args:
+        trace_dir: where traces go, one per finding; ``None`` for none.
+    """
+
+    connector: str
+    release: str | None
+    seed: int
+    sets: Mapping[str, str] = field(default_factory=dict)
+    trace_dir: Path | None = None
+
+    def finding(self, found: Found) -> Finding:
+        """The finding; writes its trace."""
+        broken = found.broken
+        declared = next((p for p in SPECIFICATION.properties if p.id == broken.property), None)
+        return Finding(
+            id=broken.id,
+            property=broken.property,
+            rule=declared.source if declared is not None else None,
+            family=None,
+            side=broken.side,
+            summary=broken.message,
+            steps=found.scenario.steps,
+            new=True,
+            file=None,
+            line=None,
+            trace=self._write(found),
+            repro=self._repro(broken.property),
+            scenario=in_words(found.scenario),
+            told=tuple(str(e) for e in found.judgement.trace.events[: broken.event + 1]),
+        )
+
+    def _write(self, found: Found) -> str | None:
+        if self.trace_dir is None:
+            return None
+        self.trace_dir.mkdir(parents=True, exist_ok=True)
+        path = self.trace_dir / f"{found.broken.id.replace(':', '.')}.jsonl"
+        head = found.judgement.trace.header
+        meta = {**head.meta, "property": found.broken.property, "pool": found.scenario.pool}
+        write_trace(path, head.model_copy(update={"meta": meta}), found.judgement.trace.events)
+        return str(path)
+
+    def _repro(self, property_id: str) -> str:
+        words = ["interlock", "gate", self.connector]
+        words += ["--vllm", self.release] if self.release is not None else []
+        words += [w for name, value in self.sets.items() for w in ("--set", f"{name}={value}")]
+        return shlex.join([*words, "--seed", str(self.seed), "--property", property_id])

@@ -1,0 +1,207 @@
+"""Replay says which behaviour explains a log; if none does, how far it goes and what stopped it."""
+
+from __future__ import annotations
+
+import pytest
+from support.traces import AGAIN, SHARE, STEP, STORE, line, trace
+
+from interlock.proofs.replay import run_replay
+from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.trace import TraceError, write_trace
+
+DOUBLE = (*STORE, *STEP, *SHARE, AGAIN)
+PER_STEP = {"store_dedup": "per_step"}
+PROPERTY = "no-block-stored-twice-in-flight"
+
+
+def test_a_legal_log_is_consumed_whole():
+    legal = trace(*STORE, *STEP, line("acknowledge", job="0/0"), line("finish", request="A"))
+
+    result = run_replay(legal)
+
+    assert result.verdict == "holds"
+    assert result.consumed == result.events == result.longest_prefix == 8
+    assert result.false_conjunct is None
+    assert result.violations == []
+    assert result.candidates[0]["chunk_state(0)"] == "ready"
+
+
+def test_hidden_steps_of_every_worker_are_found():
+    legal = trace(*STORE, *STEP, line("acknowledge", job="0/0"), line("acknowledge", job="0/0"), workers=2)
+
+    result = run_replay(legal)
+
+    assert result.verdict == "holds", result.reason
+    # Two steps, two copies, two reports.
+    assert result.hidden_steps == 6
+    assert len(result.candidates) == 1
+
+
+def test_the_double_store_is_refused_by_the_guard_that_forbids_it():
+    result = run_replay(trace(*DOUBLE))
+
+    assert result.verdict == "violated"
+    assert result.longest_prefix == 8
+    assert (result.false_conjunct.action, result.false_conjunct.conjunct) == ("plan_store", "not-in-flight")
+    assert "here in_flight(1) is true" in result.reason
+
+
+@pytest.mark.parametrize("how", ["header", "override", "judge", "vllm"])
+def test_the_double_store_is_a_finding_where_the_guard_is_not_there(how):
+    double = trace(
+        *DOUBLE, switches=PER_STEP if how == "header" else {}, source="vllm" if how == "vllm" else "embedded"
+    )
+
+    result = run_replay(double, switches=PER_STEP if how == "override" else None, judge=how == "judge" or None)
+
+    assert result.verdict == "violated"
+    assert result.consumed == 9
+    assert [(v.property, v.event) for v in result.violations if v.property == PROPERTY] == [(PROPERTY, 8)]
+    assert "store-carries-no-open-block" in {v.property for v in result.violations}
+
+
+def test_lemmas_about_our_own_bookkeeping_judge_nobody_else():
+    double = trace(*DOUBLE, *STEP, line("acknowledge", job="0/0"))
+
+    ours = {v.property for v in run_replay(double, switches=PER_STEP).violations}
+    theirs = {v.property for v in run_replay(double, judge=True).violations}
+
+    assert "open-stores-are-in-dedup-set" in ours
+    assert not theirs & {p.id for p in SPECIFICATION.properties if getattr(p, "lemma", False)}
+
+
+def test_a_missing_request_is_searched_and_ambiguity_is_kept():
+    second = line("plan_store", block=1, chunk=1, job="1/0")
+    log = trace(*STORE[:3], line("plan_store", block=1, chunk=0, job="0/0"), *STEP, *SHARE, second)
+
+    result = run_replay(log, judge=True)
+
+    assert result.consumed == 9
+    assert result.candidates_max == 2
+    assert PROPERTY in {v.property for v in result.violations}
+
+
+def test_an_eviction_is_found_where_a_store_takes_a_ready_chunk():
+    more = (
+        line("allocate", request="A", block=2),
+        line("publish", request="A", block=2, hash="h2"),
+        line("plan_store", request="A", block=2, chunk=0, job="1/0"),
+    )
+
+    result = run_replay(trace(*STORE, *STEP, line("acknowledge", job="0/0"), *more))
+
+    assert result.verdict == "holds", result.reason
+    assert result.hidden_steps == 4
+
+
+def test_a_report_too_many_names_what_it_lacks():
+    twice = trace(*STORE, *STEP, line("acknowledge", job="0/0"), line("acknowledge", job="0/0"))
+
+    result = run_replay(twice)
+
+    assert result.verdict == "violated"
+    assert result.longest_prefix == result.consumed == 7
+    assert result.false_conjunct.action == "acknowledge"
+
+
+def test_a_hidden_step_is_put_where_it_must_have_been():
+    """The copy failed before the flush of the next step would have made it."""
+    log = trace(
+        *STORE,
+        *STEP,
+        line("finish", request="A"),
+        line("add_request", request="B"),
+        line("allocate", request="B", block=1),
+        line("order_flush", job="0/0"),
+        *STEP,
+        line("acknowledge_failure", job="0/0"),
+    )
+
+    result = run_replay(log)
+
+    assert result.verdict == "holds", result.reason
+    assert result.consumed == 13
+
+
+def test_what_stopped_it_is_still_said_after_looking_back():
+    log = trace(*STORE, *STEP, line("finish", request="A"), line("acknowledge", job="other"))
+
+    result = run_replay(log)
+
+    assert result.verdict == "violated"
+    assert result.longest_prefix == 7
+    assert result.candidates[0]["job_state(0/0)"] == "store_in_flight"
+
+
+def test_events_that_are_not_modelled_are_counted():
+    log = trace(*STORE, line("reset_connector"), line("reset_connector"))
+
+    result = run_replay(log)
+
+    assert result.not_expressible == {"reset_connector": 2}
+    assert (result.consumed, result.events, result.verdict) == (4, 6, "holds")
+
+
+def test_a_trace_without_modelled_events_shows_nothing():
+    result = run_replay(trace(line("reset_connector")))
+
+    assert result.verdict == "inconclusive"
+
+
+def test_too_many_candidates_are_inconclusive_and_never_a_pass_or_a_fail():
+    holders = [x for r in ("B", "C", "D") for x in (line("add_request", request=r), line("hit", request=r, block=1))]
+    log = trace(*STORE[:3], *holders, line("plan_store", block=1, chunk=0, job="0/0"), line("finish", request="none"))
+
+    result = run_replay(log, judge=True, candidates_max=2)
+
+    assert result.verdict == "inconclusive"
+    assert "too many candidates" in result.reason
+
+
+def test_another_digest_warns():
+    made = trace(*STORE)
+    other = made.__class__(made.header.model_copy(update={"spec_digest": "f" * 16}), made.events, "memory")
+
+    result = run_replay(other)
+
+    assert result.verdict == "holds"
+    assert "digest" in result.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "head", "wrong"),
+    [
+        ((line("dance", request="A"),), {}, "memory:2: unknown event 'dance'"),
+        ((line("allocate", request="A", colour="red"),), {}, "has no argument 'colour'"),
+        (STORE, {"preset": "vllm-9.9"}, "memory:1: unknown preset 'vllm-9.9'"),
+        (STORE, {"switches": {"store_dedup": "never"}}, "unknown value of switch store_dedup"),
+        (STORE, {"slice_": "nothing"}, "unknown slice 'nothing'"),
+    ],
+)
+def test_what_the_specification_does_not_have_is_refused(lines, head, wrong):
+    with pytest.raises(TraceError) as caught:
+        run_replay(trace(*lines, **head))
+
+    assert wrong in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_is_read_as_it_is_replayed(tmp_path):
+    path = tmp_path / "t.jsonl"
+    made = trace(*STORE)
+    write_trace(path, made.header, made.events)
+
+    assert run_replay(path).verdict == "holds"
+
+    path.write_text(path.read_text() + "{\n")
+    with pytest.raises(TraceError, match=r":6: "):
+        run_replay(path)
+
+
+def test_an_action_that_the_slice_lacks_is_named():
+    log = trace(line("add_request", request="request0"), line("loaded", request="request0"), slice_="store")
+
+    result = run_replay(log)
+
+    assert result.verdict == "violated"
+    assert "slice store has no such action" in result.reason

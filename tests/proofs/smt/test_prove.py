@@ -1,0 +1,65 @@
+"""`run_prove`: the verdict, what it reports, and how it fails."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.proofs.prove import run_prove
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.specification import UnknownName
+from interlock.statemachine.trace import read_trace
+
+DOUBLE_STORE = "no-block-stored-twice-in-flight"
+
+
+@pytest.mark.slow
+def test_proved_for_any_size_by_both_solvers() -> None:
+    result = run_prove()
+    outcome = result.properties[DOUBLE_STORE]
+
+    assert (result.verdict, outcome.status, outcome.any_size) == ("proved", "proved", True), result.reason
+    assert (outcome.solvers.z3, outcome.solvers.cvc5) == ("proved", "proved")
+    assert result.obligations == result.proved > 250
+    assert outcome.not_met == {}
+    assert {"no-sort-bounded", "start-satisfiable", "premise-satisfiable", "agreement"} <= set(outcome.conditions)
+    assert "ground:plan_store/not-in-flight" in outcome.conditions
+    assert "issued-jobs-complete" in result.not_covered
+    assert not {DOUBLE_STORE, *outcome.lemmas} & set(result.not_covered)
+
+
+def test_per_step_fails_with_two_states_and_a_run(tmp_path: Path) -> None:
+    steps: list[str] = []
+    result = run_prove(
+        [DOUBLE_STORE], {"store_dedup": "per_step"}, progress=lambda p: steps.append(p.description), trace_dir=tmp_path
+    )
+    outcome = result.properties[DOUBLE_STORE]
+
+    assert (result.verdict, outcome.status, outcome.any_size) == ("failed", "failed", False)
+    assert (outcome.solvers.z3, outcome.solvers.cvc5) == ("failed", "failed")
+    assert outcome.cti is not None
+    assert outcome.cti.obligation == f"plan_store / {DOUBLE_STORE}"
+    assert outcome.actions[-1] == "plan_store(request1, block0, chunk1, job1)"
+    assert outcome.trace == str(tmp_path / f"prove.{DOUBLE_STORE}.jsonl")
+    assert "11 steps" in result.reason
+    assert steps
+    head, events = read_trace(Path(outcome.trace))
+
+    assert head.source == "z3"
+    assert len(list(events)) == 11
+
+
+def test_what_it_refuses() -> None:
+    with pytest.raises(UnknownName, match="property with a proof"):
+        run_prove(["issued-jobs-complete"])
+    with pytest.raises(UnknownName, match="unknown property"):
+        run_prove(["nonsense"])
+    with pytest.raises(UnknownName, match="switch"):
+        run_prove(sets={"nonsense": "yes"})
+    with pytest.raises(UnknownName, match="preset"):
+        run_prove(preset="nonsense")
+
+
+def test_aliases_name_properties() -> None:
+    alias = SPECIFICATION.property(DOUBLE_STORE).aliases[0]
+
+    assert list(run_prove([alias], {"store_dedup": "per_step"}, "z3").properties) == [DOUBLE_STORE]

@@ -1,0 +1,162 @@
+"""What is compiled from the specification: tables, guards, updates, and what they refuse."""
+
+import doctest
+import importlib
+import inspect
+import re
+
+import pytest
+
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.specification import UnknownName
+from interlock.spec.language.terms import Int, Sub
+from interlock.spec.language.variables import Site
+from interlock.statemachine import chunks, machine
+from interlock.statemachine.decisions import compile_program
+from interlock.statemachine.decisions.listing import listing
+from interlock.statemachine.errors import GuardViolation, IllegalTransition, RangeViolation
+from interlock.statemachine.ledger import Ledger
+from interlock.statemachine.table import compile_table
+
+
+def ledger(spec=SPECIFICATION, **switches):
+    return Ledger(spec, spec.switch_values(changes=switches), sizes={"worker": 2, "chunk": 2})
+
+
+def with_a_store(ledger):
+    for action in (("add_request", "A"), ("allocate", "A", 1), ("publish", "A", 1, "h"), ("plan_store", "A", 1, 0, 0)):
+        ledger.do(*action)
+    return ledger
+
+
+def content(ledger):
+    return {n: (set(v) if isinstance(v, set) else dict(v)) for n, v in ledger._variables.items()}
+
+
+def test_no_hand_written_code_knows_a_switch_or_its_values():
+    words = {w for s in SPECIFICATION.switches for w in (s.name, *s.values)} - {"in_flight"}
+    for module in (machine, chunks):
+        found = words & set(re.findall(r"\w+", inspect.getsource(module)))
+        assert not found, f"{module.__name__} names {found}"
+
+
+@pytest.mark.parametrize(
+    ("switches", "python"),
+    [
+        ({"store_dedup": "in_flight"}, "b in _in_flight"),
+        ({"store_dedup": "per_step"}, "for jx in by_job_block(b, ())"),
+        ({"store_dedup": "in_flight_by_hash"}, "for b2 in by_block_hash("),
+    ],
+)
+def test_dedup_is_compiled_from_its_term_to_look_ups(switches, python):
+    program = compile_program(SPECIFICATION, SPECIFICATION.switch_values(changes=switches))
+
+    decision = program.decision("plan_store", "not-in-flight")
+
+    assert python in decision.python
+    assert decision.parameters == ("b",)
+    assert "domain_" not in decision.python
+
+
+def test_a_decision_can_be_asked_for_by_action_and_conjunct():
+    books = with_a_store(ledger())
+    not_in_flight = books.decision("plan_store", "not-in-flight")
+
+    assert (not_in_flight(1), not_in_flight(2)) == (False, True)
+
+
+def test_the_listing_says_what_is_compiled_and_what_is_not():
+    rows = listing(SPECIFICATION, SPECIFICATION.switch_values())
+    compiled = {r.where: r for r in rows if r.how == "compiled"}
+
+    assert "store_dedup" in compiled["plan_store/not-in-flight"].switches
+    assert "source_hold" in compiled["block/used/finish"].switches
+    assert {r.where for r in rows if r.how == "hand-written"} == {r.where for r in rows if r.kind == "choice"}
+    assert not any(r.switches for r in rows if r.how == "hand-written")
+    for r in rows:
+        if r.kind == "choice":
+            module, _, name = r.where.partition(".")
+            assert hasattr({"machine": machine.KVOffloadMachine, "chunks": chunks}[module], name)
+
+
+@pytest.mark.parametrize("name", [a.name for a in SPECIFICATION.actions if a.site == Site.SCHEDULER])
+def test_every_action_of_the_scheduler_is_compiled_under_every_preset(name):
+    for preset in SPECIFICATION.presets:
+        program = compile_program(SPECIFICATION, preset.values)
+        assert f"do_{name}" in program.functions
+
+
+def test_an_illegal_transition_says_what_would_be_legal():
+    with pytest.raises(IllegalTransition) as refused:
+        ledger().do("plan_store", "A", 1, 0, 0)
+
+    error = refused.value
+    assert (error.lifecycle, error.entity, error.state, error.event) == ("request", ("A",), "absent", "plan_store")
+    assert error.rule == "legal now: add_request; legal from: scheduled (contract J1)"
+
+
+def test_an_illegal_transition_says_which_guards_its_rows_have():
+    table = compile_table(SPECIFICATION, "chunk", SPECIFICATION.switch_values())
+    stepper = table.bind(lambda row: lambda *_: False)
+
+    with pytest.raises(IllegalTransition) as refused:
+        stepper.step("pending", "acknowledge", (3, 0))
+
+    assert refused.value.rule.startswith("to ready needs pending_count(j) - 1 = 0 & ~failure_seen(j) (contract 3.2")
+
+
+def test_a_false_conjunct_is_named_and_nothing_has_changed():
+    books = with_a_store(ledger())
+    before = content(books)
+
+    with pytest.raises(GuardViolation) as refused:
+        books.do("plan_store", "A", 1, 1, 1)
+
+    assert (refused.value.action, refused.value.conjunct) == ("plan_store", "cursor")
+    assert "~scanned(r, b)" in str(refused.value)
+    assert content(books) == before
+
+
+def test_a_counter_that_is_taken_down_twice_is_a_violation_and_never_clamped():
+    actions = []
+    for action in SPECIFICATION.actions:
+        if action.name == "acknowledge":
+            (count,) = [u for u in action.updates if u.symbol == "pending_count"]
+            twice = count.model_copy(update={"value": Sub(left=count.value, right=Int(value=1))})
+            action = action.model_copy(update={"updates": tuple(twice if u is count else u for u in action.updates)})
+        actions.append(action)
+    mutant = SPECIFICATION.model_copy(update={"actions": tuple(actions)})
+    mutant.__dict__.pop("digest", None)
+    books = with_a_store(ledger(mutant))
+    books.do("build_connector_meta")
+    books.do("update_from_output")
+    books.do("acknowledge", 0)  # of two workers: takes both down
+
+    with pytest.raises(RangeViolation, match=r"pending_count\(0\) would be -2; its range is 0 to 2"):
+        books.do("acknowledge", 0)
+
+
+def test_a_job_that_has_ended_leaves_nothing_behind():
+    books = with_a_store(ledger())
+    for action in (("build_connector_meta",), ("update_from_output",), ("acknowledge", 0), ("acknowledge", 0)):
+        books.do(*action)
+    books.do("build_connector_meta")
+
+    assert not any(0 in v for n, v in books._variables.items() if n.startswith("job_") or n == "pending_count")
+    assert books.relation("in_flight") == set()
+    assert books.function("chunk_state") == {0: "ready"}
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(UnknownName, match="unknown lifecycle 'jobs'"):
+        compile_table(SPECIFICATION, "jobs", {})
+    with pytest.raises(KeyError):
+        ledger().decision("plan_store", "not-there")
+
+
+@pytest.mark.parametrize("name", ["table.table", "ledger.ledger"])
+def test_examples_in_the_documentation_run(name):
+    tried = doctest.testmod(importlib.import_module(f"interlock.statemachine.{name}"))
+
+    assert tried.attempted
+    assert not tried.failed

@@ -1,0 +1,163 @@
+"""Traces are written whole or not at all, and read strictly: one line says what is wrong and what is right."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.trace import (
+    TraceError,
+    TraceReader,
+    TraceWriter,
+    event,
+    header,
+    read_trace,
+    write_trace,
+)
+
+HEAD = header(SPECIFICATION, source="embedded", scope={"worker": 2}, created_by="a test")
+EVENTS = [
+    event(0, "add_request", request="A", site="scheduler", step=1),
+    event(1, "allocate", request="A", block=3, allocation=2, depth=1, incarnation=0),
+    event(2, "run_step", worker=0, w="worker0", hidden=True, digest="ab"),
+]
+
+
+def lines(path) -> list[str]:
+    return path.read_text().splitlines(keepends=True)
+
+
+def test_a_trace_comes_back_as_it_was_written(tmp_path):
+    path = tmp_path / "t.jsonl"
+    written = write_trace(path, HEAD, EVENTS)
+
+    read = read_trace(path)
+
+    assert read.events == written.events == tuple(EVENTS)
+    assert read.header == written.header
+    assert read.header.spec_digest == SPECIFICATION.digest
+    assert read.header.events == 3
+    assert read.place(1) == f"{path}:3"
+
+
+def test_keywords_that_are_fields_stay_fields_and_entities_become_strings():
+    assert EVENTS[1].args == {"request": "A", "block": "3"}
+    assert EVENTS[1].allocation == 2
+    assert EVENTS[2].worker == 0
+    assert EVENTS[2].args == {"w": "worker0"}
+
+
+def test_lines_leave_out_defaults(tmp_path):
+    path = tmp_path / "t.jsonl"
+    write_trace(path, HEAD, [event(0, "update_from_output")])
+
+    assert json.loads(lines(path)[1]) == {"seq": 0, "event": "update_from_output"}
+
+
+def test_events_are_numbered_by_the_writer(tmp_path):
+    path = tmp_path / "t.jsonl"
+    write_trace(path, HEAD, [event(7, "update_from_output"), event(7, "finish", request="A")])
+
+    assert [e.seq for e in read_trace(path).events] == [0, 1]
+
+
+def test_a_growing_trace_appears_when_its_block_ends(tmp_path):
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path, HEAD) as trace:
+        trace.record("add_request", request="A")
+        trace.flush()
+        assert not path.exists()
+        assert len(lines(trace.partial)) == 2
+        trace.record("finish", request="A")
+
+    assert [str(e) for e in read_trace(path).events] == ["add_request(request=A)", "finish(request=A)"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def failing():
+    yield EVENTS[0]
+    raise RuntimeError("the run broke")
+
+
+def test_nothing_is_left_half_written(tmp_path):
+    path = tmp_path / "t.jsonl"
+    with pytest.raises(RuntimeError), TraceWriter(path, HEAD) as trace:
+        trace.record("add_request", request="A")
+        raise RuntimeError("the run broke")
+    with pytest.raises(RuntimeError):
+        write_trace(path, HEAD, failing())
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_old_file_survives_a_failed_write(tmp_path):
+    path = tmp_path / "t.jsonl"
+    write_trace(path, HEAD, EVENTS)
+    before = path.read_text()
+    with pytest.raises(RuntimeError), TraceWriter(path, HEAD):
+        raise RuntimeError("the run broke")
+
+    assert path.read_text() == before
+
+
+def test_a_writer_writes_in_its_block_only(tmp_path):
+    with pytest.raises(RuntimeError, match="with block"):
+        TraceWriter(tmp_path / "t.jsonl", HEAD).record("finish", request="A")
+
+
+HEADER = json.dumps(
+    {"schema": 1, "kind": "interlock-trace", "spec": "kv-transfer", "spec_digest": "0" * 16, "source": "embedded"}
+)
+GOOD = '{"seq": 0, "event": "add_request", "args": {"request": "A"}}'
+
+BAD = {
+    "empty": ("", 1, "is empty"),
+    "no header": (GOOD + "\n", 1, "has no trace header"),
+    "not JSON": ("hello\n", 1, "is not JSON"),
+    "a list": ("[]\n", 1, "has no trace header"),
+    "newer schema": (HEADER.replace('"schema": 1', '"schema": 2') + "\n", 1, "newer than 1"),
+    "header without digest": (HEADER.replace('"spec_digest"', '"digest"') + "\n", 1, "spec_digest"),
+    "header cut off": (HEADER, 1, "cut off"),
+    "line cut off": (f"{HEADER}\n{GOOD}", 2, "cut off"),
+    "half a line": (f"{HEADER}\n{GOOD[:20]}\n", 2, "JSON"),
+    "no event": (f'{HEADER}\n{{"seq": 0}}\n', 2, "field event"),
+    "unknown field": (f"{HEADER}\n{GOOD[:-1]}, \"colour\": 1}}\n", 2, "colour"),
+    "number as entity": (f'{HEADER}\n{{"seq": 0, "event": "hit", "args": {{"block": 3}}}}\n', 2, "args.block"),
+    "gap": (f"{HEADER}\n{GOOD}\n{GOOD}\n", 3, "has seq 0 where 1 follows"),
+    "fewer than announced": (f'{HEADER[:-1]}, "events": 2}}\n{GOOD}\n', 2, "announces 2"),
+    "not text": (f"{HEADER}\n\xff\n", 2, "JSON"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_not_a_trace_is_refused_with_its_line(name, tmp_path):
+    text, line, wrong = BAD[name]
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(text.encode("latin-1"))
+
+    with pytest.raises(TraceError) as caught:
+        read_trace(path)
+
+    message = str(caught.value)
+    assert message.startswith(f"{path}:{line}: ")
+    assert wrong in message
+    assert "\n" not in message
+    assert caught.value.fix
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(TraceError, match="cannot be read: no such file"):
+        read_trace(tmp_path / "none.jsonl")
+
+
+def test_reading_streams(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text(f"{HEADER}\n{GOOD}\nbroken\n")
+
+    with TraceReader(path) as reader:
+        events = iter(reader)
+        assert str(next(events)) == "add_request(request=A)"
+        with pytest.raises(TraceError, match=":3: "):
+            next(events)
