@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from interlock.spec.language import terms as T
-from interlock.spec.language.elaborate import WHOLE, elaborate, fold
+from interlock.spec.language.elaborate import WHOLE, elaborate, fold, refuse_if_open
 from interlock.spec.language.errors import SpecificationError
 from interlock.spec.language.lifecycles import Lifecycle
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, LeadsTo, Witness
@@ -18,6 +18,7 @@ from interlock.spec.language.settings import Switch
 from interlock.spec.language.sites import observable, refuse_wrong_sites
 from interlock.spec.language.sorts import BOOL, INT
 from interlock.spec.language.specification import Specification
+from interlock.spec.language.system import System
 from interlock.spec.language.typecheck import Signature, TypeChecker
 from interlock.spec.language.variables import StateVar
 
@@ -35,9 +36,10 @@ def build(spec: Specification) -> Specification:
         _check_variable(signature, v)
     for life in spec.lifecycles:
         _check_lifecycle(spec, life)
-    _check_actions(spec, signature)
-    _check_properties(spec, signature)
-    _check_every_setting(spec, signature)
+    systems = [elaborate(spec, values, WHOLE, properties=()) for values in _settings(spec)]
+    _check_actions(spec, signature, systems)
+    _check_properties(spec, signature, systems[0])
+    _check_slices(spec, systems)
     for e in spec.expectations:
         spec.preset(e.preset), spec.slice(e.slice), spec.property(e.property)
         if e.slice not in spec.property(e.property).slices:
@@ -140,9 +142,8 @@ def _check_lifecycle(spec: Specification, life: Lifecycle) -> None:
         raise SpecificationError(place, f"state {sorted(unused)[0]} is never entered", "add a row or drop the state")
 
 
-def _check_actions(spec: Specification, signature: Signature) -> None:
-    for preset in spec.presets:
-        system = elaborate(spec, dict(preset.values), WHOLE, properties=())
+def _check_actions(spec: Specification, signature: Signature, systems: list[System]) -> None:
+    for system in systems:
         for s in system.steps:
             place = f"action {s.name}"
             checker = TypeChecker(signature, place)
@@ -167,9 +168,8 @@ def _check_actions(spec: Specification, signature: Signature) -> None:
             refuse_wrong_sites(spec, s)
 
 
-def _check_properties(spec: Specification, signature: Signature) -> None:
+def _check_properties(spec: Specification, signature: Signature, system: System) -> None:
     slices = {s.name for s in spec.slices}
-    system = elaborate(spec, dict(spec.presets[0].values), WHOLE, properties=())
     seen = observable(spec, system.steps)
     witnessed = [p.formula for p in spec.properties if isinstance(p, Witness)]
     ids = {p.id for p in spec.properties}
@@ -220,24 +220,27 @@ def _check_properties(spec: Specification, signature: Signature) -> None:
                     raise SpecificationError(place, f"{action.name} is hidden", "a call at a boundary is observed")
 
 
-def _check_every_setting(spec: Specification, signature: Signature) -> None:
-    """Each slice is closed, with a size for every sort, under every preset and every single switch value."""
+def _check_slices(spec: Specification, systems: list[System]) -> None:
+    """Each slice has a size for every sort, names what exists, and is closed under every switch value."""
     sorts = {s.name for s in spec.sorts}
-    base = dict(spec.presets[0].values)
-    settings = [dict(p.values) for p in spec.presets]
-    settings += [{**base, s.name: v} for s in spec.switches for v in s.values]
     known = {v.name for v in spec.variables} | {c.name for c in spec.channels} | {a.name for a in spec.actions}
     for sl in spec.slices:
         if set(sl.scope) != sorts:
-            missing = sorted(sorts ^ set(sl.scope))[0]
-            raise SpecificationError(
-                f"slice {sl.name}", f"scope and sorts differ in {missing}", "give each sort a size"
-            )
+            problem = f"scope and sorts differ in {min(sorts ^ set(sl.scope))}"
+            raise SpecificationError(f"slice {sl.name}", problem, "give each sort a size")
         for name in (*sl.drop, *sl.remove):
             if name not in known:
                 raise SpecificationError(f"slice {sl.name}", f"unknown name {name}", "drop variables, remove actions")
-        for values in settings:
-            elaborate(spec, values, sl)
+        for system in systems:
+            refuse_if_open(system, sl, [p for p in spec.properties if sl.name in p.slices])
+
+
+def _settings(spec: Specification) -> list[dict[str, str]]:
+    """The values of all presets, and those of the first with one switch changed; each once."""
+    base = dict(spec.presets[0].values)
+    listed = [dict(p.values) for p in spec.presets]
+    listed += [{**base, s.name: v} for s in spec.switches for v in s.values]
+    return list({tuple(sorted(v.items())): v for v in listed}.values())
 
 
 def stratification(spec: Specification, switches: dict[str, str]) -> dict[str, set[str]]:

@@ -61,7 +61,7 @@ def elaborate(
         properties=tuple(_fold_property(p, switches) for p in properties),
         never=never,
     )
-    _refuse_if_open(system, drop)
+    refuse_if_open(system, slice_, system.properties)
     return system
 
 
@@ -209,27 +209,37 @@ def _fold_property(p: Property, switches: dict[str, str]) -> Property:
     return p.model_copy(update=changed)
 
 
-def _refuse_if_open(system: System, drop: set[str]) -> None:
-    where = f"slice {system.slice.name}"
+def refuse_if_open(system: System, slice_: Slice, properties: Iterable[Property]) -> None:
+    """Refuse a slice of a system in which something that is left reads what it drops.
 
-    def refuse(reader: str, read: set[str]) -> None:
-        missing = sorted(read & drop)
-        if missing:
-            raise SpecificationError(
-                f"{where}, {reader}",
-                f"reads {missing[0]}, which the slice drops",
-                f"keep {missing[0]}, or remove what reads it",
-            )
+    Raises:
+        SpecificationError: names the slice, the reader and the variable.
+    """
+    drop = set(slice_.drop)
+    if not drop:
+        return
+
+    def refuse(reader: str, terms: Iterable[T.Term | None]) -> None:
+        for t in terms:
+            missing = set() if t is None else T.symbols(t) & drop
+            if missing:
+                name = min(missing)
+                raise SpecificationError(
+                    f"slice {slice_.name}, {reader}",
+                    f"reads {name}, which the slice drops",
+                    f"keep {name}, or remove what reads it",
+                )
 
     for v in system.variables:
-        for t in (v.init, v.domain, v.low, v.high):
-            refuse(f"variable {v.name}", set() if t is None else T.symbols(t))
+        if v.name not in drop:
+            refuse(f"variable {v.name}", (v.init, v.domain, v.low, v.high))
     for s in system.steps:
+        if s.name in slice_.remove:
+            continue
         for c in s.guard:
-            refuse(f"action {s.name}, conjunct {c.id}", T.symbols(c.term))
+            refuse(f"action {s.name}, conjunct {c.id}", (c.term,))
         for u in s.updates:
-            for t in (*u.args, u.value, u.when):
-                refuse(f"action {s.name}, update of {u.symbol}", T.symbols(t))
-    for p in system.properties:
-        for t in (getattr(p, "formula", None), getattr(p, "premise", None), getattr(p, "conclusion", None)):
-            refuse(f"property {p.id}", set() if t is None else T.symbols(t))
+            if u.symbol not in drop:
+                refuse(f"action {s.name}, update of {u.symbol}", (*u.args, u.value, u.when))
+    for p in properties:
+        refuse(f"property {p.id}", (getattr(p, name, None) for name in ("formula", "premise", "conclusion")))

@@ -35,7 +35,7 @@ def fitting(sizes, switches):
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=name)
 @RUNS
-@given(scenario=scenarios(failures=False), sizes=sizes())
+@given(scenario=scenarios(), sizes=sizes())
 def test_every_run_ends_and_replays_whole_under_its_own_switches(switches, scenario, sizes):
     sizes = fitting(sizes, switches)
     played = run(scenario, switches, sizes, drain=True)
@@ -59,7 +59,7 @@ def test_with_failures_every_event_is_one_that_the_scheduler_may_do(switches, sc
 
 @pytest.mark.parametrize("switches", SOUND, ids=name)
 @RUNS
-@given(scenario=scenarios(failures=False), sizes=sizes())
+@given(scenario=scenarios(), sizes=sizes())
 def test_sound_switches_break_no_property(switches, scenario, sizes):
     played = run(scenario, switches, sizes)
 
