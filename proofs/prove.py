@@ -139,8 +139,10 @@ def _judge(outcomes: dict[str, ProvedProperty]) -> tuple[Verdict, str]:
     for p, o in outcomes.items():
         if o.status == "failed":
             what = o.cti.obligation if o.cti is not None else next(iter(o.undecided), "an obligation")
-            run = f"; {len(o.actions)} steps reach it" if o.run is not None else "; no run reaches it within the bounds"
-            return "failed", f"{p}: {what} fails{run}"
+            run = "no run reaches it within the bounds"
+            if o.run is not None:
+                run = f"{len(o.actions)} steps break {o.run.property_id}"
+            return "failed", f"{p}: {what} fails; {run}"
     for p, o in outcomes.items():
         if o.undecided:
             return "inconclusive", f"{p}: {len(o.undecided)} answers are unknown, the first {o.undecided[0]}"

@@ -25,9 +25,7 @@ class IllegalTransition(SpecificationViolation):
 class GuardViolation(SpecificationViolation):
     """A conjunct of an action's guard is false."""
 
-    def __init__(
-        self, action: str, arguments: Sequence[object], conjunct: str, text: str, source: str
-    ) -> None:
+    def __init__(self, action: str, arguments: Sequence[object], conjunct: str, text: str, source: str) -> None:
         self.action, self.arguments, self.conjunct = action, tuple(arguments), conjunct
         self.rule = f"{text} ({source})"
         super().__init__(f"{action}({_named(arguments)}): {conjunct} is false; it says {self.rule}")

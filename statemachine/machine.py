@@ -118,9 +118,7 @@ class KVOffloadMachine:
         self._do("add_request", request.request_id)
         self._tracked[request.request_id] = Tracked(request)
 
-    def get_num_new_matched_tokens(
-        self, request: RequestLike, num_computed_tokens: int
-    ) -> tuple[int | None, bool]:
+    def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """The ready chunks that continue what the GPU has, up to the last token but one."""
         tracked = self._tracked[request.request_id]
         tracked.local_blocks = num_computed_tokens // self._block_size

@@ -122,9 +122,7 @@ class ConnectorPort(Protocol):
     def on_new_request(self, request: RequestLike) -> None:
         """A request has arrived."""
 
-    def get_num_new_matched_tokens(
-        self, request: RequestLike, num_computed_tokens: int
-    ) -> tuple[int | None, bool]:
+    def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """How many tokens beyond ``num_computed_tokens`` can be loaded now, and whether between steps.
 
         ``None`` is "ask again later". At most ``num_tokens - 1`` tokens are computed and loaded

@@ -22,6 +22,8 @@ class Finding(Part):
     line: int | None
     trace: str | None = Field(description="The trace file, or null where none was asked for.")
     repro: str = Field(description="The command that shows the finding again.")
+    scenario: list[str] = Field([], description="The operations of the shortest scenario, in words.")
+    told: list[str] = Field([], description="What was seen at the boundary, one event a line, up to the fault.")
 
 
 class GateDocument(Document):

@@ -1,11 +1,11 @@
 """The embedded engine: a scheduler, workers and a block pool in one process, for any ``ConnectorPort``.
 
-    >>> from interlock.adapters.embedded import Add, Step, run
-    >>> clean = run([Add("A", ["p", "q"]), Step(), Add("B", ["p", "q"], tail=1), Step()])
-    >>> [str(e) for e in clean.events if e.event == "plan_store"][:1]
-    ['plan_store(r=A, b=block1, c=chunk0, j=job0)']
-    >>> clean.faults
-    []
+>>> from interlock.adapters.embedded import Add, Step, run
+>>> clean = run([Add("A", ["p", "q"]), Step(), Add("B", ["p", "q"], tail=1), Step()])
+>>> [str(e) for e in clean.events if e.event == "plan_store"][:1]
+['plan_store(r=A, b=block1, c=chunk0, j=job0)']
+>>> clean.faults
+[]
 """
 
 from __future__ import annotations

@@ -146,9 +146,7 @@ def run(
     return played
 
 
-def own_machine(
-    switches: Mapping[str, str], sizes: Sizes, spec: Specification = SPECIFICATION
-) -> KVOffloadMachine:
+def own_machine(switches: Mapping[str, str], sizes: Sizes, spec: Specification = SPECIFICATION) -> KVOffloadMachine:
     """Our machine, sized for an engine."""
     return KVOffloadMachine(
         block_size=sizes.block_size,

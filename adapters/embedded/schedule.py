@@ -102,9 +102,7 @@ class Scheduler:
     def _compute(self, request: Request, tokens: int, blocks: list[int]) -> None:
         self._budget -= tokens
         self._publish(request, request.num_computed_tokens + tokens)
-        self._scheduled.append(
-            ScheduledRequest(request.request_id, request.num_computed_tokens, tokens, tuple(blocks))
-        )
+        self._scheduled.append(ScheduledRequest(request.request_id, request.num_computed_tokens, tokens, tuple(blocks)))
 
     def _hits(self, request: Request) -> list[int]:
         """Blocks of the prefix cache, up to the last token but one."""

@@ -1,9 +1,9 @@
 """Hypothesis strategies for scenarios: few symbols and small pools, so that prefixes collide.
 
-    >>> from hypothesis import find
-    >>> shortest = find(scenarios(), lambda s: sum(isinstance(o, Step) for o in s) >= 2)
-    >>> shortest
-    [Step(), Step()]
+>>> from hypothesis import find
+>>> shortest = find(scenarios(), lambda s: sum(isinstance(o, Step) for o in s) >= 2)
+>>> shortest
+[Step(), Step()]
 """
 
 from __future__ import annotations
@@ -55,9 +55,7 @@ def scenarios(*, failures: bool = True, bursts_max: int = 12) -> st.SearchStrate
     short = st.lists(burst, max_size=bursts_max)
     long = st.lists(burst, min_size=bursts_max * 2 // 3, max_size=bursts_max)  # else most are short
     start = st.sampled_from(((), _STORED_AND_EVICTED))
-    return st.builds(
-        lambda start, bursts: _named([o for b in (start, *bursts) for o in b]), start, short | long
-    )
+    return st.builds(lambda start, bursts: _named([o for b in (start, *bursts) for o in b]), start, short | long)
 
 
 _SETTLED: tuple[Operation, ...] = (Complete(), Complete(), Complete(), Step())

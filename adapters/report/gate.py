@@ -39,5 +39,9 @@ def _finding(finding: Finding) -> RenderableType:
         "again": finding.repro,
     }
     lines = [finding.summary, *(f"{name}: {value}" for name, value in facts.items() if value)]
+    if finding.scenario:
+        lines += ["scenario:", *(f"  {line}" for line in finding.scenario)]
+    if finding.told:
+        lines += ["seen at the boundary:", *(f"  {line}" for line in finding.told)]
     known = "" if finding.new else ", known"
     return block(f"{finding.id} ({finding.side}{known}): {finding.property} in {finding.steps} steps", lines)

@@ -9,7 +9,7 @@ there, unless that is what is looked for; so is one beyond the scope's bound on 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import z3
@@ -44,9 +44,6 @@ class _Instance:
     env: Env
     selector: Expr
 
-    def move(self) -> Move:
-        return self.step.name, tuple(number(self.env[p]) for p in self.step.params)
-
 
 @dataclass(slots=True)
 class BoundedSearch:
@@ -76,20 +73,50 @@ class BoundedSearch:
             targets: invariants (of any step), or what single steps owe.
         """
         deadline = time.monotonic() + seconds_max
-        while self.depth < depth_max and (left := deadline - time.monotonic()) > 0:
+        invariants = [t.claim.term.body for t in targets if t.step is None and isinstance(t.claim.term, T.Primed)]
+        owed = [t for t in targets if t.step is not None]
+        while self.depth < depth_max and time.monotonic() < deadline:
+            # A step that breaks what it owes need not lead to a state, so it is looked for before it is unrolled.
+            breaking = [b for t in owed for b in self._breaking(t)]
+            if (model := self._model([p for p, _ in breaking], deadline)) is not None:
+                last = next(move for p, move in breaking if p is True or z3.is_true(model.eval(p)))
+                return renamed(self.system, [*self._moves(model), last])
             self._unroll()
-            bad = some(self._bad(t) for t in targets)
-            if bad is False:
-                continue
-            self._solver.set("timeout", int(left * 1000) + 1)
-            self._solver.push()
-            self._solver.add(z3.BoolVal(True, self._context) if bad is True else bad)
-            if self._solver.check() == z3.sat:
-                model = self._solver.model()
-                taken = (next(i for i in step if z3.is_true(model.eval(i.selector))) for step in self._chosen)
-                return renamed(self.system, [i.move() for i in taken])
-            self._solver.pop()
+            broken = [negate(self.ground.evaluate(i, self._states[-1], {})) for i in invariants]
+            if (model := self._model(broken, deadline)) is not None:
+                return renamed(self.system, self._moves(model))
         return None
+
+    def _model(self, bad: list[Prop], deadline: float) -> Expr | None:
+        """A run of the present length after which something is bad."""
+        condition = some(bad)
+        left = deadline - time.monotonic()
+        if condition is False or left <= 0:
+            return None
+        self._solver.set("timeout", int(left * 1000) + 1)
+        self._solver.push()
+        self._solver.add(z3.BoolVal(True, self._context) if condition is True else condition)
+        model = self._solver.model() if self._solver.check() == z3.sat else None
+        self._solver.pop()
+        return model
+
+    def _moves(self, model: Expr) -> list[Move]:
+        taken = (next(i for i in step if z3.is_true(model.eval(i.selector))) for step in self._chosen)
+        return [(i.step.name, _numbers(i.step, i.env)) for i in taken]
+
+    def _breaking(self, target: Obligation) -> Iterator[tuple[Prop, Move]]:
+        """For each instance of the target's action, when it breaks what it owes in the last state."""
+        state, step = self._states[-1], self.system.step(target.step or "")
+        guard = T.conjunction(*(c.term for c in step.guard)) if target.enabled else T.TRUE
+        for env in self.ground.assignments(step.params):
+            enabled = self.ground.evaluate(guard, state, env)
+            if enabled is False:
+                continue
+            after = {**state, **self.ground.apply_updates(step.updates, state, env)}
+            holds = self.ground.evaluate(target.claim.term, state, env, after)
+            bad = every([enabled, negate(holds)])
+            if bad is not False:
+                yield bad, (step.name, _numbers(step, env))
 
     def _unroll(self) -> None:
         """One more step: selectors, guards, assignments, frame."""
@@ -117,17 +144,9 @@ class BoundedSearch:
         self._states.append(after)
         self._chosen.append(instances)
 
-    def _bad(self, target: Obligation) -> Prop:
-        before, after = self._states[-2], self._states[-1]
-        ground, term = self.ground, target.claim.term
-        if isinstance(term, T.Primed) and target.step is None:
-            return negate(ground.evaluate(term.body, after, {}))
-        cases: list[Prop] = []
-        for i in self._chosen[-1]:
-            if i.step.name == target.step:
-                reached = {**before, **ground.apply_updates(i.step.updates, before, i.env)}
-                cases.append(every([i.selector, negate(ground.evaluate(term, before, i.env, reached))]))
-        return some(cases)
+
+def _numbers(step: Step, env: Env) -> tuple[int, ...]:
+    return tuple(number(env[p]) for p in step.params)
 
 
 def invariant_target(claim: Claim) -> Obligation:

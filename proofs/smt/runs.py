@@ -65,7 +65,7 @@ class Run:
             source="z3",
             preset=preset,
             switches=system.switches,
-            slice_=system.slice.name,
+            slice_=None if system.slice.name == WHOLE.name else system.slice.name,
             scope=system.scope,
             created_by="interlock prove",
             meta={"property": self.property_id, "message": self.message},

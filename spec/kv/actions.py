@@ -106,7 +106,7 @@ FENCE_SETTLED = need(
     ~exists(j2, open_store(j2) & must_flush(j2) & job_block(j2).eq(b)),
     policy=True,
 )
-NOT_IN_FLIGHT = need("not-in-flight", ~dedup_says_skip(b), policy=True)
+NOT_IN_FLIGHT = need("not-in-flight", ~dedup_says_skip(b, block_hash(b)), policy=True)
 NOT_STORED = need("not-stored", ~serves(b), policy=True)
 
 add_request = Action(
@@ -254,7 +254,7 @@ plan_finish_store = Action(
         need("kept-at-finish", kept(r, b, h)),
         need("reallocation-is-fenced", ~pins() | ~fresh(b)),
         FENCE_SETTLED,
-        NOT_IN_FLIGHT,
+        need("not-in-flight", ~dedup_says_skip(b, h), policy=True),
         need("not-stored", ~exists(c2, chunk_state(c2).eq(chunk_states["ready"]) & chunk_hash(c2).eq(h)), policy=True),
     ),
     updates=_plan(
@@ -285,13 +285,13 @@ skip_store = Action(
         need("hashed", hashed(b)),
         need("cursor", ~scanned(r, b)),
         FENCE_SETTLED,
-        need("has-a-reason", dedup_says_skip(b) | serves(b) | no_room()),
+        need("has-a-reason", dedup_says_skip(b, block_hash(b)) | serves(b) | no_room()),
     ),
     updates=(
         assign(scanned(r, b), True),
         assign(
             scan_result(b),
-            ite(dedup_says_skip(b) | serves(b), scan_results["passed"], scan_results["excused"]),
+            ite(dedup_says_skip(b, block_hash(b)) | serves(b), scan_results["passed"], scan_results["excused"]),
         ),
         SCHEDULING,
     ),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.predicates import held_by_another, pins
+from interlock.spec.kv.predicates import held_by_another, is_read_by_store, pins
 from interlock.spec.kv.vocabulary import (
     b,
     c,
     failure_seen,
     flush_meta,
     holds,
-    in_flight,
     j,
     job_loads,
     load_meta,
@@ -32,7 +31,7 @@ def last_report() -> Term:
 
 def _let_go() -> Term:
     """When r lets go of block b, nothing else keeps it from the free queue."""
-    return ~held_by_another(b, r) & (~pins() | ~in_flight(b))
+    return ~held_by_another(b, r) & (~pins() | ~is_read_by_store(b))
 
 
 REQUEST = Lifecycle(
@@ -95,14 +94,14 @@ BLOCK = Lifecycle(
             "used",
             "acknowledge",
             "free",
-            guard=pins() & ~job_loads(j) & last_report() & ~exists(r2, holds(r2, b)),
+            guard=pins() & ~job_loads(j) & last_report() & ~exists(r2, holds(r2, b)) & ~is_read_by_store(b, besides=j),
             source="contract 2.2: the store's reference is dropped with its completion",
         ),
         row(
             "used",
             "acknowledge_failure",
             "free",
-            guard=pins() & last_report() & ~exists(r2, holds(r2, b)),
+            guard=pins() & last_report() & ~exists(r2, holds(r2, b)) & ~is_read_by_store(b, besides=j),
             source="contract 2.2: the store's reference is dropped with its completion",
         ),
         row("free", "plan_finish_store", "used", guard=pins(), source="contract 2.2: a reference is taken"),

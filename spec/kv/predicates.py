@@ -28,7 +28,7 @@ from interlock.spec.kv.vocabulary import (
     store_dedup,
     store_meta,
 )
-from interlock.spec.language.terms import Term, exists, forall, ite
+from interlock.spec.language.terms import TRUE, Term, exists, forall, ite
 
 _j, _c = job.var("jx"), chunk.var("cx")
 
@@ -58,9 +58,10 @@ def open_load(j: Term) -> Term:
     return job_loads(j) & job_state(j).one_of(job_states["planned"], job_states["load_in_flight"])
 
 
-def is_read_by_open_store(b: Term) -> Term:
-    """Some open store reads block b."""
-    return exists(_j, open_store(_j) & job_block(_j).eq(b))
+def is_read_by_store(b: Term, *, besides: Term | None = None) -> Term:
+    """Some store that has not ended reads block b (another one than job ``besides``)."""
+    other = TRUE if besides is None else _j.ne(besides)
+    return exists(_j, other & live(_j) & ~job_loads(_j) & job_block(_j).eq(b))
 
 
 def is_filled_by_open_load(b: Term) -> Term:
@@ -83,10 +84,13 @@ def held_by_another(b: Term, r: Term) -> Term:
     return exists(r2, r2.ne(r) & holds(r2, b))
 
 
-def dedup_says_skip(b: Term) -> Term:
-    """What ``store_dedup`` knows of a store of block b under way: bookkeeping only, as a scheduler has it."""
+def dedup_says_skip(b: Term, h: Term) -> Term:
+    """What ``store_dedup`` knows of a store of block b, holding prefix h, under way.
+
+    Bookkeeping only, as a scheduler has it.
+    """
     planned_now = exists(_j, job_state(_j).eq(job_states["planned"]) & ~job_loads(_j) & job_block(_j).eq(b))
-    same_hash = exists(b2, in_flight(b2) & hashed(b2) & block_hash(b2).eq(block_hash(b)))
+    same_hash = exists(b2, in_flight(b2) & hashed(b2) & block_hash(b2).eq(h))
     return ite(store_dedup.is_("per_step"), planned_now, ite(store_dedup.is_("in_flight"), in_flight(b), same_hash))
 
 

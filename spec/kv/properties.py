@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.predicates import live, open_store, serves, with_worker
+from interlock.spec.kv.predicates import live, open_store, pins, serves, with_worker
 from interlock.spec.kv.vocabulary import (
     b,
     b2,
@@ -57,7 +57,7 @@ from interlock.spec.language.properties import (
     LeadsTo,
     Witness,
 )
-from interlock.spec.language.terms import Primed, Term, card, exists, forall, ite
+from interlock.spec.language.terms import TRUE, Primed, Term, card, exists, forall, ite
 
 _j = job.var("jy")
 DEDUP, STORE, FINISH, LOAD = "dedup", "store", "finish_store", "load"
@@ -359,8 +359,10 @@ FINISH_STORE_CARRIES_NO_OPEN = BoundaryClause(
 )
 
 
-def _witness(id_: str, formula: Term, doc: str, *slices: str, source: str = "vacuity guard") -> Witness:
-    return Witness(id=id_, formula=formula, doc=doc, slices=slices or EVERY, source=source)
+def _witness(
+    id_: str, formula: Term, doc: str, *slices: str, source: str = "vacuity guard", applies: Term = TRUE
+) -> Witness:
+    return Witness(id=id_, formula=formula, doc=doc, slices=slices or EVERY, source=source, applies=applies)
 
 
 WITNESSES = (
@@ -388,6 +390,7 @@ WITNESSES = (
         "A finish-time store and the reallocation of its block in one metadata: flushed, and clean.",
         FINISH,
         source="seeds 004, boundary test; contract J5",
+        applies=~pins(),
     ),
     _witness(
         "some-request-is-held",

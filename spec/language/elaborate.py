@@ -58,7 +58,7 @@ def elaborate(
         int_max=slice_.int_max,
         variables=variables,
         steps=tuple(steps),
-        properties=tuple(_fold_property(p, switches) for p in properties),
+        properties=tuple(_fold_property(p, switches) for p in properties if _applies_here(p, switches)),
         never=never,
     )
     refuse_if_open(system, slice_, system.properties)
@@ -201,6 +201,13 @@ def _effects(
             value = T.ite(T.conjunction(T.TRUE if always else condition, u.when), u.value, value)
         merged.append(Update(symbol=symbol, args=first.args, value=value, over=(*f.over, *first.over), when=f.when))
     return merged
+
+
+def _applies_here(p: Property, switches: dict[str, str]) -> bool:
+    claimed = fold(p.applies, switches)
+    if not isinstance(claimed, T.Bool):
+        raise SpecificationError(f"property {p.id}", f"applies when {claimed}", "test switches only")
+    return claimed.value
 
 
 def _fold_property(p: Property, switches: dict[str, str]) -> Property:

@@ -7,15 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from interlock.spec.language.base import Declaration, Name, PropertyId
-from interlock.spec.language.terms import AnyTerm, Var
+from interlock.spec.language.terms import TRUE, AnyTerm, Var
 
 
 class _Property(Declaration):
+    """What all kinds share; ``applies`` tests switches: under others the property is not claimed."""
+
     id: PropertyId
     aliases: tuple[str, ...] = ()
     source: str = Field(min_length=1)
     doc: str
     slices: tuple[Name, ...] = ()
+    applies: AnyTerm = TRUE
 
 
 class Ground(Declaration):

@@ -1,13 +1,13 @@
 """A ledger: the variables of one site, and the compiled actions that alone may change them.
 
-    >>> from interlock.spec.kv import SPECIFICATION
-    >>> ledger = Ledger(SPECIFICATION, SPECIFICATION.switch_values(), sizes={"worker": 1, "chunk": 1})
-    >>> ledger.do("add_request", "A")
-    [Move(lifecycle='request', entity='A', source='absent', target='waiting')]
-    >>> ledger.do("finish", "B")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    interlock.statemachine.errors.IllegalTransition: request B is absent: finish is illegal; legal now: ...
+>>> from interlock.spec.kv import SPECIFICATION
+>>> ledger = Ledger(SPECIFICATION, SPECIFICATION.switch_values(), sizes={"worker": 1, "chunk": 1})
+>>> ledger.do("add_request", "A")
+[Move(lifecycle='request', entity='A', source='absent', target='waiting')]
+>>> ledger.do("finish", "B")  # doctest: +ELLIPSIS
+Traceback (most recent call last):
+...
+interlock.statemachine.errors.IllegalTransition: request B is absent: finish is illegal; legal now: ...
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A lifecycle as a table: ``(state, event)`` to the rows that may apply, in the order of declaration.
 
-    >>> from interlock.spec.kv import SPECIFICATION
-    >>> job = compile_table(SPECIFICATION, "job", SPECIFICATION.switch_values())
-    >>> [row.target for row in job.rows["store_in_flight", "acknowledge"]]
-    ['store_in_flight', 'completed', 'failed']
+>>> from interlock.spec.kv import SPECIFICATION
+>>> job = compile_table(SPECIFICATION, "job", SPECIFICATION.switch_values())
+>>> [row.target for row in job.rows["store_in_flight", "acknowledge"]]
+['store_in_flight', 'completed', 'failed']
 """
 
 from __future__ import annotations

@@ -47,7 +47,9 @@ def test_a_row_that_differs_is_found():
 def test_the_reference_needs_its_guards_to_be_decided():
     job = reference(SPECIFICATION, "job")
     rows = job.table.rows["store_in_flight", "acknowledge"]
-    last, failed, more = ({r.guard_name: r.target == t for r in rows} for t in ("completed", "failed", "store_in_flight"))
+    last, failed, more = (
+        {r.guard_name: r.target == t for r in rows} for t in ("completed", "failed", "store_in_flight")
+    )
 
     assert [job.step("store_in_flight", "acknowledge", g) for g in (more, last, failed)] == [
         "store_in_flight",
@@ -68,9 +70,15 @@ def test_every_row_is_in_the_diagram(name):
 
 
 def test_labels_carry_nothing_that_mermaid_would_read():
-    labels = [line.split(": ", 1)[1] for line in mermaid(SPECIFICATION, "block").splitlines() if "-->" in line and ": " in line]
+    labels = [
+        line.split(": ", 1)[1]
+        for line in mermaid(SPECIFICATION, "block").splitlines()
+        if "-->" in line and ": " in line
+    ]
 
-    assert not any(set(label.replace("#58;", "").replace("#60;", "").replace("#62;", "")) & set("#;:<>") for label in labels)
+    assert not any(
+        set(label.replace("#58;", "").replace("#60;", "").replace("#62;", "")) & set("#;:<>") for label in labels
+    )
 
 
 def test_switches_leave_out_the_rows_that_they_rule_out():

@@ -92,6 +92,8 @@ def gate() -> GateDocument:
         line=77,
         trace="g.jsonl",
         repro="interlock gate vllm:SimpleCPUOffloadConnector --vllm 0.20.2 --seed 0",
+        scenario=["A arrives with prompt p + 1 token", "the engine steps"],
+        told=["add_request(request=A)", "plan_store(block=1, chunk=1, job=s0/0)"],
     )
     return GateDocument(
         **_common("gate vllm:SimpleCPUOffloadConnector"),

@@ -190,7 +190,10 @@ def test_a_failed_store_is_not_found_and_its_block_is_stored_again():
     scenario = [Add("A", ["p"]), Step(), Fail(), Step(), Add("B", ["p"], tail=1), Step()]
     played, result = judge(scenario, sizes=Sizes(num_workers=2))
 
-    assert events(played, "acknowledge", "acknowledge_failure") == ["acknowledge(j=job0)", "acknowledge_failure(j=job0)"]
+    assert events(played, "acknowledge", "acknowledge_failure") == [
+        "acknowledge(j=job0)",
+        "acknowledge_failure(j=job0)",
+    ]
     assert events(played, "plan_store")[-1] == "plan_store(r=B, b=block1, c=chunk1, j=job1)"
     assert result.verdict == "holds"
 

@@ -1,7 +1,9 @@
 """Bounded checking finds shortest runs, and the explorer agrees that they are."""
 
+from pathlib import Path
+
 import pytest
-from support.mutants import subtract_twice, with_action
+from support.mutants import subtract_twice, with_action, without_conjunct
 
 from interlock.proofs.explorer.search import explore
 from interlock.proofs.smt.bounded import BoundedSearch, invariant_target, renamed
@@ -11,6 +13,7 @@ from interlock.proofs.smt.runs import find_run, replay
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.system import System
+from interlock.statemachine.trace import read_trace
 
 DOUBLE_STORE = "no-block-stored-twice-in-flight"
 TARGET = invariant_target(Claim(DOUBLE_STORE, SPECIFICATION.property(DOUBLE_STORE).formula))
@@ -50,6 +53,20 @@ def test_a_run_that_leaves_a_range() -> None:
     assert run.property_id == "range:pending_count"
     assert "below 0" in run.message
     assert run.actions[-1] == "acknowledge(job0)"
+
+
+def test_a_run_in_the_whole_system_is_a_trace_without_a_slice(tmp_path: Path) -> None:
+    spec = with_action("plan_store", without_conjunct("hashed"))
+    system = elaborate(spec, spec.switch_values())
+    owed = Induction(system, invariants_of(system, DOUBLE_STORE)).named("plan_store / domain:guard")
+    run = find_run(system, [owed], actions=frozenset({"plan_store"}), needed={}, slices=())
+    assert run is not None
+    run.write(tmp_path / "trace.jsonl", "interlock")
+    trace = read_trace(tmp_path / "trace.jsonl")
+
+    assert trace.header.slice is None
+    assert trace.header.scope == dict.fromkeys(ONE_WORKER, 1)
+    assert [e.action for e in trace.events] == ["add_request", "allocate", "plan_store"]
 
 
 def test_a_run_is_made_again_by_the_explorer() -> None:

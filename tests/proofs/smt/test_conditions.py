@@ -14,7 +14,7 @@ from interlock.proofs.smt.encode import Encoding
 from interlock.proofs.smt.induction import invariant, invariants_of
 from interlock.proofs.smt.owed import Claim
 from interlock.spec.kv import SPECIFICATION
-from interlock.spec.kv.vocabulary import j, job_states, job_state
+from interlock.spec.kv.vocabulary import j, job_state, job_states
 from interlock.spec.language import terms as T
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Ground

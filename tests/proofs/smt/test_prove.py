@@ -42,10 +42,10 @@ def test_per_step_fails_with_two_states_and_a_run(tmp_path: Path) -> None:
     assert outcome.trace == str(tmp_path / f"prove.{DOUBLE_STORE}.jsonl")
     assert "11 steps" in result.reason
     assert steps
-    head, events = read_trace(Path(outcome.trace))
+    trace = read_trace(outcome.trace)
 
-    assert head.source == "z3"
-    assert len(list(events)) == 11
+    assert trace.header.source == "z3"
+    assert len(trace.events) == 11
 
 
 def test_what_it_refuses() -> None:

@@ -76,9 +76,7 @@ class Driver:
         return self.machine.request_finished(self.requests.pop(name), self.tables.pop(name, []))
 
     def update(self, completed=(), failed=(), received=()):
-        self.machine.update_connector_output(
-            ConnectorOutput(_counts(completed), _counts(failed), tuple(received))
-        )
+        self.machine.update_connector_output(ConnectorOutput(_counts(completed), _counts(failed), tuple(received)))
 
     def step(self, **reports):
         """An empty step."""

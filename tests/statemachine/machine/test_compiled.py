@@ -118,14 +118,13 @@ def test_a_false_conjunct_is_named_and_nothing_has_changed():
 
 
 def test_a_counter_that_is_taken_down_twice_is_a_violation_and_never_clamped():
-    actions = []
-    for action in SPECIFICATION.actions:
-        if action.name == "acknowledge":
-            (count,) = [u for u in action.updates if u.symbol == "pending_count"]
-            twice = count.model_copy(update={"value": Sub(left=count.value, right=Int(value=1))})
-            action = action.model_copy(update={"updates": tuple(twice if u is count else u for u in action.updates)})
-        actions.append(action)
-    mutant = SPECIFICATION.model_copy(update={"actions": tuple(actions)})
+    acknowledge = SPECIFICATION.action("acknowledge")
+    (count,) = [u for u in acknowledge.updates if u.symbol == "pending_count"]
+    twice = count.model_copy(update={"value": Sub(left=count.value, right=Int(value=1))})
+    updates = tuple(twice if u is count else u for u in acknowledge.updates)
+    wrong = acknowledge.model_copy(update={"updates": updates})
+    actions = tuple(wrong if a is acknowledge else a for a in SPECIFICATION.actions)
+    mutant = SPECIFICATION.model_copy(update={"actions": actions})
     mutant.__dict__.pop("digest", None)
     books = with_a_store(ledger(mutant))
     books.do("build_connector_meta")

@@ -23,6 +23,9 @@ def planned(system) -> Interpreter:
         ("publish", ("A", "7", "h")),
         ("plan_store", ("A", "7", "c", "j")),
         ("build_connector_meta", ()),
+        ("run_step", ("worker0",)),
+        ("copy_store", ("worker0", "j")),
+        ("report", ("worker0", "j")),
     ):
         step = interpreter.steps[name]
         interpreter.know(step, arguments)

@@ -83,8 +83,7 @@ def failing():
 
 def test_nothing_is_left_half_written(tmp_path):
     path = tmp_path / "t.jsonl"
-    with pytest.raises(RuntimeError), TraceWriter(path, HEAD) as trace:
-        trace.record("add_request", request="A")
+    with pytest.raises(RuntimeError), TraceWriter(path, HEAD):
         raise RuntimeError("the run broke")
     with pytest.raises(RuntimeError):
         write_trace(path, HEAD, failing())

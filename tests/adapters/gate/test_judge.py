@@ -1,0 +1,96 @@
+"""The judge on hand-made boundary traces: what must be a finding, and what must not be."""
+
+from interlock.adapters.gate.judge import CRASH, UNEXPLAINED, Judge, Played
+
+JUDGE = Judge(source="vllm")
+
+
+def events(*lines: str) -> list[dict]:
+    """``"allocate request=A block=1"`` and so on."""
+    return [dict([("event", line.split()[0]), *(w.split("=") for w in line.split()[1:])]) for line in lines]
+
+
+def broken(*lines: str, **seen) -> list[str]:
+    return [b.property for b in JUDGE(Played(events(*lines), [], 1, **seen)).broken]
+
+
+ADMIT = ("add_request request=A", "allocate request=A block=1", "publish request=A block=1 hash=h1")
+STORE = (*ADMIT, "plan_store request=A block=1 chunk=1 job=s0/0", "build_connector_meta", "update_from_output")
+
+
+def test_a_store_and_its_end_are_clean() -> None:
+    assert broken(*STORE, "acknowledge job=s0/0", "finish request=A") == []
+
+
+def test_a_second_store_of_an_open_block_is_found() -> None:
+    assert broken(*STORE, "plan_store request=A block=1 chunk=2 job=s1/0") == ["no-block-stored-twice-in-flight"]
+
+
+def test_a_second_store_is_found_where_the_metadata_names_no_request() -> None:
+    assert broken(*STORE, "plan_store block=1 chunk=2 job=s1/0") == ["no-block-stored-twice-in-flight"]
+
+
+def test_a_second_store_after_the_first_has_ended_is_clean() -> None:
+    assert broken(*STORE, "acknowledge job=s0/0", "plan_store request=A block=1 chunk=2 job=s1/0") == []
+
+
+def test_storing_nothing_is_clean() -> None:
+    assert broken(*ADMIT, "build_connector_meta", "update_from_output", "finish request=A") == []
+
+
+def test_a_finish_time_store_and_the_reallocation_of_its_block_in_one_metadata_is_clean() -> None:
+    """seeds 004, boundary test: OffloadingConnector 0.32.0 does this."""
+    assert (
+        broken(
+            *ADMIT, "build_connector_meta", "update_from_output", "finish request=A",
+            "add_request request=B", "allocate request=B block=1", "publish request=B block=1 hash=h2",
+            "plan_store request=A block=1 chunk=1 job=7/0", "order_flush job=7/0", "build_connector_meta",
+            "update_from_output", "acknowledge job=7/0",
+        )
+        == []
+    )  # fmt: skip
+
+
+def test_the_same_without_the_flush_is_found() -> None:
+    found = broken(
+        *ADMIT, "build_connector_meta", "update_from_output", "finish request=A",
+        "add_request request=B", "allocate request=B block=1", "publish request=B block=1 hash=h2",
+        "plan_store request=A block=1 chunk=1 job=7/0", "build_connector_meta",
+        "update_from_output", "acknowledge job=7/0",
+    )  # fmt: skip
+
+    assert "ready-chunk-holds-its-prefix" in found or "store-source-stable" in found
+
+
+def test_what_the_model_cannot_explain_is_the_gates_fault() -> None:
+    judgement = JUDGE(Played(events("hit request=A block=1"), [], 1))
+    (found,) = judgement.broken
+
+    assert (found.property, found.side) == (UNEXPLAINED, "gate")
+
+
+def test_an_exception_is_a_finding_of_its_side() -> None:
+    error = {"kind": "crash", "type": "AssertionError", "message": "m", "where": "v1/core/sched/scheduler.py:1 f"}
+    (found,) = JUDGE(Played(events(*ADMIT), [], 1, error)).broken
+
+    assert (found.property, found.side) == (CRASH, "scheduler")
+
+    (found,) = JUDGE(Played(events(*ADMIT), [], 1, {**error, "where": "distributed/kv_transfer/kv_connector/x.py:1"})).broken
+
+    assert found.side == "connector"
+
+
+def test_the_oracle_breaks_the_property_that_it_stands_for() -> None:
+    fault = {"kind": "read", "event": 2, "block": 1, "request": "A", "expected": "x", "found": None}
+    (found,) = JUDGE(Played(events(*ADMIT), [fault], 1)).broken
+
+    assert found.property == "forward-reads-own-prefix"
+    assert "block 1" in found.message
+
+
+def test_rules_are_counted_only_where_their_premise_came_true() -> None:
+    judged = JUDGE(Played(events(*ADMIT), [], 1)).judged
+
+    assert "hashed-block-holds-its-prefix" not in judged
+    assert "pinned-chunk-is-never-evicted" not in judged
+    assert "no-block-stored-twice-in-flight" in JUDGE(Played(events(*STORE), [], 1)).judged

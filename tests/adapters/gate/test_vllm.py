@@ -1,0 +1,51 @@
+"""The gate on real vLLM schedulers: finds the fault in the release that carries it, and is quiet elsewhere."""
+
+import time
+
+import pytest
+from interlock.adapters.gate import run_gate
+
+pytestmark = pytest.mark.vllm
+
+
+def gate(connector: str, version: str, **asked):
+    started = time.monotonic()
+    result = run_gate(connector=f"vllm:{connector}", engine="vllm", vllm=version, **asked)
+    print(f"{connector} {version}: {result.verdict} in {time.monotonic() - started:.1f} s")
+    return result
+
+
+@pytest.mark.parametrize("version", ["0.19.1", "0.20.2"])
+def test_the_double_store_is_found(version: str, tmp_path) -> None:
+    result = gate("SimpleCPUOffloadConnector", version, trace_dir=tmp_path)
+
+    assert result.verdict == "findings"
+    assert [f.property for f in result.findings] == ["no-block-stored-twice-in-flight"]
+    (finding,) = result.findings
+    assert finding.steps <= 6
+    assert (tmp_path / "no-block-stored-twice-in-flight.plan_store.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("connector", "version"),
+    [
+        ("SimpleCPUOffloadConnector", "0.22.1"),
+        ("SimpleCPUOffloadConnector", "0.32.0"),
+        ("OffloadingConnector", "0.22.1"),
+        ("OffloadingConnector", "0.32.0"),
+    ],
+)
+def test_releases_without_the_fault_are_clean(connector: str, version: str) -> None:
+    result = gate(connector, version)
+
+    assert result.verdict == "clean", result.reason
+    assert result.rules["no-block-stored-twice-in-flight"] > 100
+    assert {"resets", "several workers", "asynchronous scheduling"} <= set(result.never_exercised)
+
+
+def test_a_connector_without_an_observer_is_inconclusive_unless_that_is_enough() -> None:
+    result = gate("ExampleConnector", "0.32.0", connector_config='{"shared_storage_path": "/tmp/interlock-example"}')
+
+    assert result.verdict == "inconclusive"
+    assert "no-block-stored-twice-in-flight" in result.reason
+    assert gate("ExampleConnector", "0.32.0", boundary_only=True).verdict == "clean"
