@@ -38,6 +38,16 @@ class Fault(Exception):
         self.property_id, self.message = property_id, message
 
 
+def range_id(symbol: str) -> str:
+    """The id of the property that a counter stays in its declared range; replay uses the same."""
+    return f"range-of-{symbol.replace('_', '-')}"
+
+
+def domain_id(symbol: str) -> str:
+    """The id of the property that a partial function is applied, and has a value, exactly in its domain."""
+    return f"domain-of-{symbol.replace('_', '-')}"
+
+
 class ScopeExceeded(Exception):
     """An integer left the scope's bound: nothing is wrong, but the scope is too small to tell."""
 
@@ -45,7 +55,7 @@ class ScopeExceeded(Exception):
 def defined(value: int, symbol: str) -> int:
     """The value of a partial function, or the fault that it was applied outside its domain."""
     if value == UNDEFINED:
-        raise Fault(f"domain:{symbol}", f"{symbol} is applied outside its domain")
+        raise Fault(domain_id(symbol), f"{symbol} is applied outside its domain")
     return value
 
 
@@ -157,10 +167,10 @@ class Program:
         v = self.layout.variable(symbol)
         low = self._generator.expr(v.low, {})
         lines = [f"v = {new}"]
-        lines.append(f"if v < {low}: raise Fault('range:{symbol}', f'{symbol} becomes {{v}}, below {low}')")
+        lines.append(f"if v < {low}: raise Fault('{range_id(symbol)}', f'{symbol} becomes {{v}}, below {low}')")
         if v.high is not None:
             high = self._generator.expr(v.high, {})
-            lines.append(f"if v > {high}: raise Fault('range:{symbol}', f'{symbol} becomes {{v}}, above {high}')")
+            lines.append(f"if v > {high}: raise Fault('{range_id(symbol)}', f'{symbol} becomes {{v}}, above {high}')")
         else:
             top = self.system.int_max
             lines.append(
@@ -182,6 +192,6 @@ class Program:
                 lines.append(f"if not {inside}: n[{slot}] = {UNDEFINED}")
                 lines.append(
                     f"elif n[{slot}] == {UNDEFINED}: "
-                    f"raise Fault('domain:{v.name}', '{v.name} is defined but has no value')"
+                    f"raise Fault('{domain_id(v.name)}', '{v.name} is defined but has no value')"
                 )
         return lines

@@ -132,7 +132,7 @@ def judge_ground(system: System, property_id: str, invariants: tuple[Claim, ...]
         slices=invariant(system, property_id).slices,
         change=lambda s: without(s, ground),
     )
-    return GroundFound(ground, cti, run)
+    return GroundFound(ground, cti, run if run is not None and run.property_id == property_id else None)
 
 
 def agreement_condition(found: Agreement) -> Condition:

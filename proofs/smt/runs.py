@@ -124,6 +124,8 @@ def replay(system: System, targets: Sequence[Obligation], moves: list[Move], sec
         else:
             raise RuntimeError(f"the explorer cannot take {move} in the solver's run {moves}")
         steps.append(PathStep(number, state))
+        if fault is not None:
+            break  # for the solver functions have some value everywhere, so its run may go on
     if fault is not None:
         property_id, message = fault.property_id, fault.message
     else:

@@ -568,7 +568,7 @@ finish = Action(
         assign_all(b, to=scanned(r, b), value=False),
         assign_all(
             b, h, to=kept(r, b, h), value=True,
-            when=_STAYS_NOT & holds(r, b) & hashed(b) & ~scanned(r, b) & block_hash(b).eq(h),
+            when=_STAYS_NOT & holds(r, b) & hashed(b) & block_hash(b).eq(h),
         ),
     ),
     source="contract Q26, Q30, Q31, Q18, G4",

@@ -94,7 +94,9 @@ request_state = function(
 )
 holds = relation("holds", r, b, site=S, doc="b is in the block table of r")
 scanned = relation("scanned", r, b, site=S, doc="the store cursor of r has passed b in its present allocation")
-kept = relation("kept", r, b, h, site=S, doc="r finished with b, holding prefix h, still to be stored")
+kept = relation(
+    "kept", r, b, h, site=S, doc="r finished with b, which holds prefix h and may be stored by the next metadata"
+)
 
 block_state = function("block_state", b, result=block_states, site=S, init=block_states["free"], doc="lifecycle block")
 hashed = relation("hashed", b, site=S, doc="b is addressable through the prefix cache")

@@ -78,12 +78,13 @@ def refuse_wrong_sites(spec: Specification, step: Step) -> None:
 def observable(spec: Specification, steps: tuple[Step, ...]) -> frozenset[str]:
     """Variables whose value the observed events determine, so that a monitor can keep them.
 
-    The greatest set in which every writer is an observed action, and every update reads only the
-    set: an observer that starts at the initial state and sees each event then knows each value.
+    The greatest set in which every writer is an observed action, and every update and domain reads only
+    the set: an observer that starts at the initial state and sees each event then knows each value.
     """
     names = {v.name for v in spec.variables}
+    domains = {v.name: T.symbols(v.domain) for v in spec.variables if v.domain is not None}
     while True:
-        known = set(names)
+        known = {n for n in names if domains.get(n, set()) <= names}
         for s in steps:
             for u in s.updates:
                 read = set().union(*(T.symbols(t) for t in (*u.args, u.value, u.when)))

@@ -48,10 +48,10 @@ def without_update(symbol: str) -> Callable[[Action], Action]:
 def test_subtracting_twice_is_a_range_violation(workers: int) -> None:
     spec = with_action("acknowledge", subtract_twice)
     scope = {"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": workers}
-    found = explore(elaborate(spec, spec.switch_values(), spec.slice("store"), scope), stop_at=["range:pending_count"])
-    c = next(c for c in found.counterexamples if c.property_id == "range:pending_count")
+    found = explore(elaborate(spec, spec.switch_values(), spec.slice("store"), scope), stop_at=["range-of-pending-count"])
+    c = next(c for c in found.counterexamples if c.property_id == "range-of-pending-count")
 
-    assert found.verdicts["range:pending_count"] == "violated"
+    assert found.verdicts["range-of-pending-count"] == "violated"
     assert "below 0" in c.message
     assert found.program.instances[c.steps[-1].instance].step.name == "acknowledge"
 
@@ -59,10 +59,10 @@ def test_subtracting_twice_is_a_range_violation(workers: int) -> None:
 def test_reading_outside_the_domain_is_a_violation() -> None:
     """A scan that does not ask whether a block is hashed compares a hash that is not there."""
     spec = with_action("skip_store", without_conjunct("hashed"))
-    found = explore(elaborate(spec, spec.switch_values(), spec.slice("store")), stop_at=["domain:block_hash"])
-    c = next(c for c in found.counterexamples if c.property_id == "domain:block_hash")
+    found = explore(elaborate(spec, spec.switch_values(), spec.slice("store")), stop_at=["domain-of-block-hash"])
+    c = next(c for c in found.counterexamples if c.property_id == "domain-of-block-hash")
 
-    assert found.verdicts["domain:block_hash"] == "violated"
+    assert found.verdicts["domain-of-block-hash"] == "violated"
     assert c.message == "block_hash is applied outside its domain"
 
 

@@ -58,7 +58,7 @@ def test_a_run_that_leaves_a_range() -> None:
 def test_a_run_in_the_whole_system_is_a_trace_without_a_slice(tmp_path: Path) -> None:
     spec = with_action("plan_store", without_conjunct("hashed"))
     system = elaborate(spec, spec.switch_values())
-    owed = Induction(system, invariants_of(system, DOUBLE_STORE)).named("plan_store / domain:guard")
+    owed = Induction(system, invariants_of(system, DOUBLE_STORE)).named("plan_store / domain:chunk_hash")
     run = find_run(system, [owed], actions=frozenset({"plan_store"}), needed={}, slices=())
     assert run is not None
     run.write(tmp_path / "trace.jsonl", "interlock")
