@@ -83,9 +83,7 @@ def run_explain(
         fix = f"name one of 0 to {count - 1}" if count else "record some"
         raise TraceError(read.name, f"has no event {step}, it has {count}", fix)
     exact = all(e.action is not None for e in read.events)
-    made = setting(
-        spec, read.header, f"{read.name}:1", preset=preset, switches=switches, judge=judge
-    )
+    made = setting(spec, read.header, f"{read.name}:1", preset=preset, switches=switches, judge=judge)
     replayer = Replayer(made, follow_hidden=exact)
     for index, event in enumerate(read.events[:step]):
         if not _relevant(replayer, event, read.place(index), exact):

@@ -121,10 +121,7 @@ def not_covered(spec: Specification, with_proof: Iterable[str]) -> list[str]:
 
 
 def _write_trace(property_id: str, outcome: ProvedProperty, preset: str, trace_dir: Path | None) -> None:
-    if outcome.run is None:
-        return
-    if trace_dir is None:
-        outcome.trace = "; ".join(outcome.run.actions)
+    if outcome.run is None or trace_dir is None:
         return
     path = trace_dir / f"prove.{property_id}.jsonl"
     outcome.run.write(path, preset)

@@ -95,8 +95,8 @@ def gate(
             f"{connector!r} names no connector",
             "give vllm:NAME (as vllm:OffloadingConnector), package.module:Class, or interlock",
         )
-    if trace_dir is not None and trace_dir.exists() and not trace_dir.is_dir():
-        raise UsageProblem(f"--trace-dir {trace_dir} is a file", "name a folder")
+    if trace_dir is not None:
+        options.make_folder("--trace-dir", trace_dir)
     session = Session(context.obj, json)
     request = GateRequest(
         connector=connector,

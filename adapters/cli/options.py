@@ -73,3 +73,16 @@ def sizes(option: str, text: str | None, example: str) -> dict[str, int]:
             raise UsageProblem(f"{option}: {name}={value} is no size", "a size is a whole number above zero")
         result[name] = int(value)
     return result
+
+
+def make_folder(option: str, folder: Path) -> None:
+    """Make sure that traces can be written into a folder, before anything else is done.
+
+    Raises:
+        UsageProblem: a file is there, or it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageProblem(f"{option} {folder}: {reason}", "name a folder that can be written") from error

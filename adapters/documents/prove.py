@@ -25,6 +25,13 @@ class CounterexampleToInduction(Part):
     after: dict[str, JsonValue]
 
 
+class Condition(Part):
+    """One condition under which a proof counts for any size."""
+
+    status: Literal["holds", "fails", "unknown"]
+    detail: str
+
+
 class ProvedProperty(Part):
     """The outcome for one property."""
 
@@ -33,7 +40,10 @@ class ProvedProperty(Part):
     lemmas: list[str]
     solvers: Solvers
     cti: CounterexampleToInduction | None = None
-    trace: str | None = Field(None, description="A reachable counterexample, if one was found.")
+    trace: str | None = Field(None, description="The file of a reachable counterexample, if one was asked for.")
+    actions: list[str] = Field([], description="The reachable counterexample, one action instance a step.")
+    conditions: dict[str, Condition] = Field({}, description="What a proof for any size needs, and what was found.")
+    solver_seconds: dict[str, float] = Field({}, description="Per solver, the sum over its obligations.")
 
 
 class ProveDocument(Document):

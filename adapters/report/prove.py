@@ -22,11 +22,21 @@ def render(document: ProveDocument) -> RenderableType:
         )
         if outcome.cti is not None:
             details.append(_cti(property_id, outcome.cti))
-        if outcome.trace is not None:
-            details.append(block(f"{property_id}: a reachable counterexample", [f"trace: {outcome.trace}"]))
+        if outcome.actions:
+            steps = [f"{n:>3}  {action}" for n, action in enumerate(outcome.actions)]
+            steps += [f"trace: {outcome.trace}"] if outcome.trace is not None else []
+            details.append(block(f"{property_id}: a reachable counterexample", steps))
+        if outcome.conditions:
+            met = [f"{word_of(c.status)}{name}: {c.detail}" for name, c in outcome.conditions.items()]
+            details.append(block(f"{property_id}: what the proof stands on", met))
     uncovered = block("Checked in scopes only, no proof:", document.not_covered) if document.not_covered else None
     count = f"{document.proved} of {document.obligations} obligations proved. "
     return stack(rows, *details, uncovered, Text(), Text(count).append_text(conclusion(document)))
+
+
+def word_of(status: str) -> str:
+    """A mark in front of a condition that is not met; nothing in front of one that is."""
+    return "" if status == "holds" else f"NOT MET ({status}): "
 
 
 def _cti(property_id: str, cti: CounterexampleToInduction) -> RenderableType:

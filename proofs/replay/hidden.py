@@ -152,9 +152,10 @@ class HiddenSearch:
         """Hidden actions that write what a formula reads, with the parameters that its arguments give."""
         for step, update in self._writers.get(read.symbol, ()):
             if _can_help(read, update):
-                yield step, [
-                    (i, a.name) for i, a in enumerate(update.args) if isinstance(a, T.Var) and a in step.params
-                ]
+                yield (
+                    step,
+                    [(i, a.name) for i, a in enumerate(update.args) if isinstance(a, T.Var) and a in step.params],
+                )
 
     def _choices(self, step: Step, named: dict[str, str]) -> list[Arguments]:
         if all(p.name in named for p in step.params):

@@ -74,9 +74,7 @@ def setting(
         raise TraceError(place, str(error), "use names of this specification") from error
     warnings = []
     if header.spec_digest != spec.digest:
-        warnings.append(
-            f"the trace was written for specification digest {header.spec_digest}, this is {spec.digest}"
-        )
+        warnings.append(f"the trace was written for specification digest {header.spec_digest}, this is {spec.digest}")
     return Setting(program, checks, judged, *_sizes(program.system, header), warnings=tuple(warnings))
 
 

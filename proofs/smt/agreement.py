@@ -111,8 +111,8 @@ class Comparison:
                 self.transitions += 1
                 self._keep(state, instance, outcome)
             elif isinstance(outcome, Fault):
-                self.violations[outcome.property_id.partition(":")[0]] += 1
-            if not isinstance(outcome, Fault) or outcome.property_id.startswith("range:"):
+                self.violations[_kind(outcome)] += 1
+            if not isinstance(outcome, Fault) or _kind(outcome) == "range":
                 seen.add(instance.step.name)
         self.enabled.update(seen)
         for action in seen:
@@ -155,7 +155,7 @@ class Comparison:
     @staticmethod
     def _judge(theirs: State | Fault | ScopeExceeded | None, ours: Outcome | None) -> str | None:
         if isinstance(theirs, Fault):
-            kind = theirs.property_id.partition(":")[0]
+            kind = _kind(theirs)
             if ours is None or isinstance(ours, tuple):
                 return f"a violation ({theirs.message}) for the explorer, none for the formulas"
             return (
@@ -207,6 +207,11 @@ def check_agreement(
         difference=difference,
         seconds=time.monotonic() - started,
     )
+
+
+def _kind(fault: Fault) -> str:
+    """``range`` or ``domain``, with which the explorer's ids of faults begin."""
+    return "range" if fault.property_id.startswith("range") else "domain"
 
 
 def _with_random(sampler: Sampler, comparison: Comparison, reachable: list[State], states: int) -> Iterator[State]:

@@ -26,7 +26,7 @@ class ProvedProperty:
         any_size: proved, and every condition under which a proof counts for any size holds.
         lemmas: the invariants with which it is inductive.
         cti: a counterexample to induction, if the proof fails.
-        trace: the file of a reachable counterexample, or its actions if no folder was given for it.
+        trace: the file of a reachable counterexample, if a folder was given for it.
         run: that counterexample.
         conditions: each condition with what was found.
         obligations, proved: how many there are, and how many every solver asked has proved.

@@ -1,6 +1,7 @@
 """`interlock prove` and `interlock.proofs.prove`."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
@@ -17,6 +18,7 @@ class ProveRequest:
     properties: list[str] | None
     sets: dict[str, str]
     solver: str
+    trace_dir: Path | None
 
 
 @dataclass(slots=True)
@@ -37,6 +39,7 @@ class ProveBinding:
             properties=asked.properties,
             sets=asked.sets,
             solver=asked.solver,
+            trace_dir=asked.trace_dir,
             progress=self._progress,
         )
         return self.session.document(ProveDocument, result)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from support.mutants import subtract_twice, with_action, without_conjunct
 
+from interlock.proofs.explorer.program import range_id
 from interlock.proofs.explorer.search import explore
 from interlock.proofs.smt.bounded import BoundedSearch, invariant_target, renamed
 from interlock.proofs.smt.induction import Induction, invariants_of
@@ -50,7 +51,7 @@ def test_a_run_that_leaves_a_range() -> None:
     run = find_run(system, [owed], actions=frozenset({"acknowledge"}), needed=needed, slices=("store",))
 
     assert run is not None
-    assert run.property_id == "range:pending_count"
+    assert run.property_id == range_id("pending_count")
     assert "below 0" in run.message
     assert run.actions[-1] == "acknowledge(job0)"
 
