@@ -45,8 +45,7 @@ class _Watched:
         self.name = invariant.id.replace("-", "_")
         self.violation = violation
         self.watches = [
-            (t.symbol, _Watch(program, self, number, t))
-            for number, t in enumerate(triggers(self.vars, violation))
+            (t.symbol, _Watch(program, self, number, t)) for number, t in enumerate(triggers(self.vars, violation))
         ]
         self._program = program
         self._at: dict[tuple[T.Var, ...], Compiled] = {}
@@ -211,9 +210,7 @@ class Checker:
             return [watched.report((), str(fault))]
         return [watched.report(watched.whole(fixed, values, more)) for more in found]
 
-    def _check_over_step(
-        self, step: Step, arguments: Arguments, writes: list[Write], around: Around
-    ) -> None:
+    def _check_over_step(self, step: Step, arguments: Arguments, writes: list[Write], around: Around) -> None:
         world = self._world
         properties = self._checks.over_step[step.name]
         values: list[list[Any]] = [[] for _ in properties]

@@ -40,9 +40,7 @@ class Definedness:
             case T.Ite():
                 yes, no = negation_normal(t.cond), negation_normal(t.cond, False)
                 return (
-                    self.sure(t.cond, given)
-                    and self.sure(t.then, (*given, yes))
-                    and self.sure(t.orelse, (*given, no))
+                    self.sure(t.cond, given) and self.sure(t.then, (*given, yes)) and self.sure(t.orelse, (*given, no))
                 )
             case _:
                 return all(self.sure(c, given) for c in T.children(t))

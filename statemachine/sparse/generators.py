@@ -51,9 +51,7 @@ class Finder:
         """A generator for some of ``unknown``, or ``None``."""
         match part:
             case T.Eq():
-                return self._equation(part.left, part.right, unknown) or self._equation(
-                    part.right, part.left, unknown
-                )
+                return self._equation(part.left, part.right, unknown) or self._equation(part.right, part.left, unknown)
             case T.Apply():
                 slot = self._layout[part.symbol]
                 return self._lookup(part, (), unknown) if slot.default is False else None
@@ -98,9 +96,7 @@ class Finder:
             return None
         return Lookup(first.symbol, first.args, tuple(dict.fromkeys(values)), first.rank)
 
-    def _lookup(
-        self, a: T.Apply, values: tuple[T.Term, ...], unknown: frozenset[T.Var]
-    ) -> Lookup | None:
+    def _lookup(self, a: T.Apply, values: tuple[T.Term, ...], unknown: frozenset[T.Var]) -> Lookup | None:
         fresh = [x for x in a.args if x in unknown]
         if not fresh or len(set(map(str, fresh))) != len(fresh):
             return None

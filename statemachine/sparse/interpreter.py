@@ -88,6 +88,4 @@ class Interpreter:
         targets = tuple(p for p in step.params if p.name not in named)
         tag = "_".join(["with", *(p.name for p in params), "of", *map(str, chosen)])
         formula = T.conjunction(*(step.guard[i].term for i in chosen))
-        return self.world.bind(
-            self.program.solutions(f"instances_{step.name}_{tag}", params, targets, formula)
-        )
+        return self.world.bind(self.program.solutions(f"instances_{step.name}_{tag}", params, targets, formula))

@@ -53,9 +53,7 @@ class Monitor:
         system = without_policy(elaborate(spec, spec.switch_values(changes=dict(switches or {})), WHOLE))
         wanted = None if clauses is None else set(clauses)
         self.clauses = tuple(
-            p
-            for p in system.properties
-            if isinstance(p, BoundaryClause) and (wanted is None or p.id in wanted)
+            p for p in system.properties if isinstance(p, BoundaryClause) and (wanted is None or p.id in wanted)
         )
         self.system = boundary_of(system, self.clauses)
         self.world = World(Program(self.system), sizes)

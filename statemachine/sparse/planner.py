@@ -67,9 +67,7 @@ class _Planner:
         self._finder = Finder(writer.layout)
         self._lines: list[str] = []
 
-    def write(
-        self, parts: tuple[T.Term, ...], where: tuple[Where, ...] = (), also: tuple[T.Var, ...] = ()
-    ) -> None:
+    def write(self, parts: tuple[T.Term, ...], where: tuple[Where, ...] = (), also: tuple[T.Var, ...] = ()) -> None:
         """Write the function for a conjunction in negation normal form; ``also`` is unknown, too."""
         unknown = frozenset(v for v in (*self._targets, *also) if v not in self._params)
         start = self._start(parts, where, unknown, self._given)
@@ -113,9 +111,7 @@ class _Planner:
         if best is not None:
             position, generator = best
             left = (*at.pending[:position], *at.pending[position + 1 :])
-            self._loop(
-                replace(at, pending=left, given=(*at.given, at.pending[position])), generator, depth
-            )
+            self._loop(replace(at, pending=left, given=(*at.given, at.pending[position])), generator, depth)
         elif (hoisted := self._hoisted(at)) is not None:
             self._emit(hoisted, depth)
         elif (cases := self._cases(at)) is not None:
@@ -198,9 +194,7 @@ class _Planner:
         self._line(depth, f"if {self._writer.expression(T.conjunction(*needs), at.given)}:")
         parts = (*at.pending, *at.tail)
         strict = self._first_unsure(parts, (*at.given, *needs))
-        self._emit(
-            replace(at, pending=parts[:strict], tail=parts[strict:], given=(*at.given, *needs)), depth + 1
-        )
+        self._emit(replace(at, pending=parts[:strict], tail=parts[strict:], given=(*at.given, *needs)), depth + 1)
         self._line(depth, "else:")
         self._emit_rest(at, depth + 1)
         return True

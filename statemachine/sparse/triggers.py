@@ -47,9 +47,7 @@ def triggers(variables: tuple[T.Var, ...], violation: T.Term) -> list[Trigger]:
     return list(found)
 
 
-def _walk(
-    xs: tuple[T.Var, ...], t: T.Term, context: tuple[T.Term, ...], found: dict[Trigger, None]
-) -> None:
+def _walk(xs: tuple[T.Var, ...], t: T.Term, context: tuple[T.Term, ...], found: dict[Trigger, None]) -> None:
     match t:
         case T.And():
             for i, a in enumerate(t.args):
@@ -74,9 +72,7 @@ def _walk(
                     _walk(xs, c, context, found)
 
 
-def _both_ways(
-    xs: tuple[T.Var, ...], t: T.Term, context: tuple[T.Term, ...], found: dict[Trigger, None]
-) -> None:
+def _both_ways(xs: tuple[T.Var, ...], t: T.Term, context: tuple[T.Term, ...], found: dict[Trigger, None]) -> None:
     for s in T.subterms(t):
         if isinstance(s, T.Apply):
             found[Trigger(s.symbol, (), None, xs)] = None

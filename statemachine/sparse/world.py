@@ -1,16 +1,16 @@
 """One state of a system at a trace's own sizes, with a journal that takes any change back.
 
-    >>> from interlock.spec.kv import SPECIFICATION
-    >>> from interlock.spec.language.elaborate import elaborate
-    >>> from interlock.statemachine.sparse.program import Program
-    >>> world = World(Program(elaborate(SPECIFICATION, SPECIFICATION.switch_values())), {"worker": 2})
-    >>> mark = world.mark()
-    >>> world.write("holds", ("A", "7"), True)
-    >>> world.read("holds", ("A", "7"))
-    True
-    >>> world.undo(mark)
-    >>> world.read("holds", ("A", "7"))
-    False
+>>> from interlock.spec.kv import SPECIFICATION
+>>> from interlock.spec.language.elaborate import elaborate
+>>> from interlock.statemachine.sparse.program import Program
+>>> world = World(Program(elaborate(SPECIFICATION, SPECIFICATION.switch_values())), {"worker": 2})
+>>> mark = world.mark()
+>>> world.write("holds", ("A", "7"), True)
+>>> world.read("holds", ("A", "7"))
+True
+>>> world.undo(mark)
+>>> world.read("holds", ("A", "7"))
+False
 """
 
 from __future__ import annotations

@@ -86,9 +86,7 @@ class TraceReader:
             raise self._refuse("is empty", "a trace begins with its header line")
         value = self._json(raw)
         if not isinstance(value, dict) or value.get("kind") != KIND:
-            raise self._refuse(
-                "has no trace header", f'the first line must be an object with "kind": "{KIND}"'
-            )
+            raise self._refuse("has no trace header", f'the first line must be an object with "kind": "{KIND}"')
         version = value.get("schema")
         if isinstance(version, int) and version > SCHEMA:
             raise self._refuse(

@@ -75,7 +75,9 @@ def test_an_exception_is_a_finding_of_its_side() -> None:
 
     assert (found.property, found.side) == (CRASH, "scheduler")
 
-    (found,) = JUDGE(Played(events(*ADMIT), [], 1, {**error, "where": "distributed/kv_transfer/kv_connector/x.py:1"})).broken
+    (found,) = JUDGE(
+        Played(events(*ADMIT), [], 1, {**error, "where": "distributed/kv_transfer/kv_connector/x.py:1"})
+    ).broken
 
     assert found.side == "connector"
 

@@ -1,6 +1,7 @@
 """The gate on our own machine: clean as specified, and red for a switch that is flipped in the specification only."""
 
 import pytest
+
 from interlock.adapters.gate import run_gate
 from interlock.adapters.gate.errors import GateUsageError
 from interlock.spec.language.specification import UnknownName
@@ -49,7 +50,11 @@ def test_a_budget_that_is_met_is_inconclusive() -> None:
         ({"connector": "interlock", "sets": {"dedup": "per_step"}}, UnknownName, "store_dedup"),
         ({"connector": "interlock", "properties": ["no-such-rule"]}, UnknownName, "no-block-stored-twice-in-flight"),
         ({"connector": "interlock", "connector_config": "{}"}, GateUsageError, "leave them out"),
-        ({"connector": "vllm:X", "engine": "vllm", "sets": {"store_dedup": "per_step"}}, GateUsageError, "our own machine"),
+        (
+            {"connector": "vllm:X", "engine": "vllm", "sets": {"store_dedup": "per_step"}},
+            GateUsageError,
+            "our own machine",
+        ),
         ({"connector": "vllm:X", "engine": "vllm", "connector_config": "{nope"}, GateUsageError, "not JSON"),
         ({"connector": "vllm:X", "engine": "vllm", "connector_config": "/no/such/file"}, GateUsageError, "cannot read"),
         ({"connector": "interlock", "engine": "vllm"}, GateUsageError, "embedded"),

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+
 from interlock.adapters.gate import run_gate
 
 pytestmark = pytest.mark.vllm

@@ -48,7 +48,9 @@ def without_update(symbol: str) -> Callable[[Action], Action]:
 def test_subtracting_twice_is_a_range_violation(workers: int) -> None:
     spec = with_action("acknowledge", subtract_twice)
     scope = {"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": workers}
-    found = explore(elaborate(spec, spec.switch_values(), spec.slice("store"), scope), stop_at=["range-of-pending-count"])
+    found = explore(
+        elaborate(spec, spec.switch_values(), spec.slice("store"), scope), stop_at=["range-of-pending-count"]
+    )
     c = next(c for c in found.counterexamples if c.property_id == "range-of-pending-count")
 
     assert found.verdicts["range-of-pending-count"] == "violated"

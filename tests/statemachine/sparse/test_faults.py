@@ -40,9 +40,7 @@ def mutated(action: str, symbol: str, value) -> object:
     def change(step):
         if step.name != action:
             return step
-        updates = tuple(
-            u.model_copy(update={"value": value(u)}) if u.symbol == symbol else u for u in step.updates
-        )
+        updates = tuple(u.model_copy(update={"value": value(u)}) if u.symbol == symbol else u for u in step.updates)
         return replace(step, updates=updates)
 
     return replace(SYSTEM, steps=tuple(change(s) for s in SYSTEM.steps))

@@ -122,7 +122,7 @@ BAD = {
     "line cut off": (f"{HEADER}\n{GOOD}", 2, "cut off"),
     "half a line": (f"{HEADER}\n{GOOD[:20]}\n", 2, "JSON"),
     "no event": (f'{HEADER}\n{{"seq": 0}}\n', 2, "field event"),
-    "unknown field": (f"{HEADER}\n{GOOD[:-1]}, \"colour\": 1}}\n", 2, "colour"),
+    "unknown field": (f'{HEADER}\n{GOOD[:-1]}, "colour": 1}}\n', 2, "colour"),
     "number as entity": (f'{HEADER}\n{{"seq": 0, "event": "hit", "args": {{"block": 3}}}}\n', 2, "args.block"),
     "gap": (f"{HEADER}\n{GOOD}\n{GOOD}\n", 3, "has seq 0 where 1 follows"),
     "fewer than announced": (f'{HEADER[:-1]}, "events": 2}}\n{GOOD}\n', 2, "announces 2"),
