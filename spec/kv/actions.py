@@ -133,7 +133,11 @@ allocate = Action(
         assign(holds(r, b), True),
         assign(hashed(b), False),
         assign(fresh(b), True),
-        assign_all(r2, to=scanned(r2, b), value=False),
+        # Of a request that has just finished, the cursor still says what it has had stored.
+        assign_all(
+            r2, to=scanned(r2, b), value=False,
+            when=request_state(r2).ne(request_states["finished"]),
+        ),
         assign_all(h, to=load_value(b, h), value=False),
         assign_all(
             j, to=must_flush(j), value=True,
@@ -252,6 +256,7 @@ plan_finish_store = Action(
     guard=(
         BETWEEN_STEPS,
         need("kept-at-finish", kept(r, b, h)),
+        need("cursor", ~scanned(r, b), policy=True),
         need("reallocation-is-fenced", ~pins() | ~fresh(b)),
         FENCE_SETTLED,
         need("not-in-flight", ~dedup_says_skip(b, h), policy=True),
@@ -380,6 +385,10 @@ build_connector_meta = Action(
         assign(phase(), phases["executing"]),
         assign_all(b, to=fresh(b), value=False),
         assign_all(r, b, h, to=kept(r, b, h), value=False),
+        assign_all(
+            r, b, to=scanned(r, b), value=False,
+            when=request_state(r).eq(request_states["finished"]),
+        ),
         *(
             assign_all(j, to=record(j), value=False, when=ended(j))
             for record in (job_loads, failure_seen, reads_current)
@@ -565,7 +574,6 @@ finish = Action(
     guard=(need("after-update", phase().eq(phases["updated"])),),
     updates=(
         assign_all(b, to=holds(r, b), value=False, when=_STAYS_NOT),
-        assign_all(b, to=scanned(r, b), value=False),
         assign_all(
             b, h, to=kept(r, b, h), value=True,
             when=_STAYS_NOT & holds(r, b) & hashed(b) & block_hash(b).eq(h),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import ConfigDict
 
@@ -43,6 +44,12 @@ class Specification(Declaration):
     def digest(self) -> str:
         """Sixteen hex digits that change with anything that is declared; traces and documents carry it."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As pydantic's; the copy computes its own digest."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("digest", None)
+        return copy
 
     def sort(self, name: str) -> Sort:
         return _named(self.sorts, name, "sort")

@@ -44,7 +44,9 @@ def test_parts_have_the_fields_of_the_contract(where, fields):
     kind, name = where
     document = next(document for document in documents.ALL if verb(document) == kind)
 
-    assert list(json.loads(to_json(document))[name][0]) == fields.split()
+    wanted = fields.split()
+    # Fields may be added behind those of the contract, never among them.
+    assert list(json.loads(to_json(document))[name][0])[: len(wanted)] == wanted
 
 
 def test_a_violation_has_the_fields_of_the_contract_and_its_actions():
@@ -56,7 +58,7 @@ def test_a_violation_has_the_fields_of_the_contract_and_its_actions():
 def test_a_proved_property_has_the_fields_of_the_contract():
     (outcome,) = json.loads(to_json(documents.prove()))["properties"].values()
 
-    assert list(outcome) == ["status", "any_size", "lemmas", "solvers", "cti", "trace"]
+    assert list(outcome)[:6] == ["status", "any_size", "lemmas", "solvers", "cti", "trace"]
     assert outcome["solvers"] == {"z3": "failed", "cvc5": None}
 
 

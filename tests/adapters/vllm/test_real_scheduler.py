@@ -151,7 +151,7 @@ def test_bad_jobs_say_what_would_be_right(children):
         ("NoSuch", [[STEP]], {}, "construct", "vllm:NAME"),
         (SIMPLE, [[STEP]], {"gpu_blocks": 0}, "construct", "positive integer"),
         (SIMPLE, [[STEP]], {"gpus": 1}, "construct", "gpus"),
-        ("vllm:ExampleConnector", [[STEP]], {}, "construct", "no observer"),
+        ("vllm:ExampleConnector", [[STEP]], {}, "observer", "no observer"),
     ]
     for connector, scenarios, sizes, kind, said in cases:
         with pytest.raises(ChildError) as caught:
