@@ -19,7 +19,7 @@ Operation = dict[str, Any]
 NAMES = "ABCDEFGHIJKLMNOP"
 """Requests are named in the order of their arrival; no id is used twice."""
 
-PROMPTS = (["p"], ["p", "q"], ["p", "q", "s"], ["p", "t"], ["u"], ["u", "v"])
+PROMPTS = (["p"], ["p", "q"], ["p", "q", "s"], ["p", "t"], ["u", "v"], ["u", "v", "w"], ["x", "y"], ["z", "a"])
 """Prompts that share prefixes: one symbol is one full block, equal prefixes are equal blocks."""
 
 POOLS: dict[str, dict[str, int]] = {
@@ -28,6 +28,14 @@ POOLS: dict[str, dict[str, int]] = {
     "tight_cpu": {"gpu_blocks": 32, "cpu_chunks": 3},
 }
 """Pool sizes to draw from; tests that never fill a pool miss most faults."""
+
+
+SETTLE: tuple[Operation, ...] = (
+    {"op": "step"},
+    *({"op": "complete", "nth": 0} for _ in range(3)),
+    {"op": "step"},
+)
+"""Drawn as one: requests end and stores with them, so that pools fill, evict and serve what they keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +64,11 @@ def _freeze(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def scenarios(pools: Sequence[str] = tuple(POOLS), longest: int = 24) -> st.SearchStrategy[Scenario]:
-    """Arrivals that share prefixes, steps, completions in any order and at any time, early copies, aborts."""
+def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.SearchStrategy[Scenario]:
+    """Arrivals that share prefixes, each followed by steps, completions in any order, early copies, aborts.
+
+    A list of episodes rather than of operations: every scenario has requests that get somewhere.
+    """
     add = st.fixed_dictionaries(
         {
             "op": st.just("add"),
@@ -66,13 +77,17 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), longest: int = 24) -> st.Sear
             "max_tokens": st.integers(1, 3),
         }
     )
-    step = st.just({"op": "step"})
+    step, settle = st.just({"op": "step"}), st.just({"op": "settle"})
     complete = st.builds(lambda n: {"op": "complete", "nth": n}, st.integers(0, 3))
     copy = st.builds(lambda n: {"op": "copy", "nth": n}, st.integers(0, 3))
-    abort = st.builds(lambda n: {"op": "abort", "request": n}, st.integers(0, 3))
-    # Twice in a row what scenarios need most; Hypothesis picks evenly.
-    operation = st.one_of(step, add, step, complete, add, step, copy, abort)
-    return st.builds(_named, st.sampled_from(list(pools)), st.lists(operation, min_size=6, max_size=longest))
+    abort = st.builds(lambda n: {"op": "abort", "request": n}, st.integers(0, 7))
+    # Twice what scenarios need most; Hypothesis picks evenly.
+    moves = st.lists(st.one_of(settle, step, settle, step, complete, copy, abort), min_size=1, max_size=4)
+    episode = st.builds(lambda arrival, then: [arrival, *then], add, moves)
+    episodes = st.lists(episode, min_size=2, max_size=requests_max)
+    return st.builds(
+        lambda pool, listed: _named(pool, [o for e in listed for o in e]), st.sampled_from(list(pools)), episodes
+    )
 
 
 def _named(pool: str, operations: list[Operation]) -> Scenario:
@@ -86,6 +101,8 @@ def _named(pool: str, operations: list[Operation]) -> Scenario:
                 named.append({"op": "add", "request": arrived[-1], **{k: v for k, v in o.items() if k != "op"}})
             case "abort" if arrived:
                 named.append({"op": "abort", "request": arrived[o["request"] % len(arrived)]})
+            case "settle":
+                named += SETTLE
             case "step" | "complete" | "copy":
                 named.append(dict(o))
     return Scenario.of(pool, named)
@@ -138,6 +155,17 @@ def from_counterexample(events: Sequence[TraceEvent]) -> list[Scenario]:
     as_told.append({"op": "step"})
     staggered = [o for request in prompts for o in (arrival(request), {"op": "step"})]
     return [Scenario.of("ample", o) for o in (as_told, staggered)]
+
+
+RELOAD = Scenario.of(
+    "tight_gpu",
+    [
+        o
+        for name, prompt in zip(NAMES, (["p", "q"], ["u", "v"], ["t", "w"], ["p", "q"]), strict=False)
+        for o in ({"op": "add", "request": name, "prompt": prompt, "tail": 1, "max_tokens": 1}, *SETTLE, *SETTLE)
+    ],
+)
+"""A prompt that comes back after others have taken its GPU blocks: what was stored is loaded."""
 
 
 def simplify(scenario: Scenario, still: Callable[[Scenario], bool]) -> Scenario:

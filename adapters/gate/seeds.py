@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from interlock.adapters.gate.scenario import Scenario, from_counterexample
+from interlock.adapters.gate.scenario import RELOAD, Scenario, from_counterexample
 from interlock.proofs.explorer.search import explore
 from interlock.proofs.explorer.trace import events
 from interlock.spec.kv import SPECIFICATION
@@ -16,7 +16,7 @@ ONE_WORKER = {"worker": 1}
 
 @lru_cache(maxsize=1)
 def seeds() -> tuple[Scenario, ...]:
-    """Scenarios from each row of the verdict table that fails under one changed switch."""
+    """Scenarios from each row of the verdict table that fails under one changed switch, and a reload."""
     found: list[Scenario] = []
     for row in SPECIFICATION.expectations:
         if row.verdict != "fails":
@@ -31,4 +31,4 @@ def seeds() -> tuple[Scenario, ...]:
         explored = explore(system, stop_at=[row.property])
         for counterexample in explored.counterexamples:
             found += from_counterexample(events(explored.program, counterexample))
-    return tuple(dict.fromkeys(found))
+    return (*dict.fromkeys(found), RELOAD)

@@ -3,7 +3,7 @@
 from rich.console import RenderableType
 from rich.text import Text
 
-from interlock.adapters.documents.prove import CounterexampleToInduction, ProveDocument
+from interlock.adapters.documents.prove import Condition, CounterexampleToInduction, ProveDocument
 from interlock.adapters.report.console import block, conclusion, stack, table, word
 
 
@@ -27,11 +27,24 @@ def render(document: ProveDocument) -> RenderableType:
             steps += [f"trace: {outcome.trace}"] if outcome.trace is not None else []
             details.append(block(f"{property_id}: a reachable counterexample", steps))
         if outcome.conditions:
-            met = [f"{word_of(c.status)}{name}: {c.detail}" for name, c in outcome.conditions.items()]
-            details.append(block(f"{property_id}: what the proof stands on", met))
+            details.append(block(f"{property_id}: what the proof stands on", _conditions(outcome.conditions)))
     uncovered = block("Checked in scopes only, no proof:", document.not_covered) if document.not_covered else None
     count = f"{document.proved} of {document.obligations} obligations proved. "
     return stack(rows, *details, uncovered, Text(), Text(count).append_text(conclusion(document)))
+
+
+def _conditions(conditions: dict[str, Condition]) -> list[str]:
+    """A line per condition; those of one family that all hold (one per action) share a line."""
+    families: dict[str, dict[str, Condition]] = {}
+    for name, c in conditions.items():
+        families.setdefault(name.partition(":")[0], {})[name] = c
+    lines: list[str] = []
+    for family, members in families.items():
+        if len(members) > 3 and all(c.status == "holds" for c in members.values()):
+            lines.append(f"{family}: all {len(members)}, as {next(iter(members.values())).detail}")
+        else:
+            lines += [f"{word_of(c.status)}{name}: {c.detail}" for name, c in members.items()]
+    return lines
 
 
 def word_of(status: str) -> str:
