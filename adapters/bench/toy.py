@@ -1,13 +1,13 @@
 """A toy model of KV transfers in our own language: requests, blocks, store jobs in flight.
 
-It is for comparing engines: `promela.py` holds the same model written by hand for SPIN and Rumur. All of it is at
-the scheduler, without channels, so that the other languages can say it word for word. Requests come
-and go for ever; a block is held by one request or shared by several; at most one store reads it.
+It is for comparing engines: `promela.py` and `murphi.py` say the same by hand for SPIN and Rumur. All of it
+is at the scheduler, without channels, so that they can say it word for word. Requests come and go for
+ever; a block is held by one request or shared by several; at most one store reads it.
 
 >>> from interlock.proofs.explorer.search import explore
 >>> found = explore(system(2, 2))
 >>> found.states, found.transitions
-(0, 0)
+(241, 1054)
 """
 
 from __future__ import annotations

@@ -111,6 +111,8 @@ def rebuilt(graph: Graph, node: Node, args: tuple[Node, ...]) -> Node:
             return graph.choose(*args)
         case "add":
             return graph.add(args[0], args[1], node.data)  # type: ignore[arg-type]
+        case "map":
+            return graph.look_up(args, {(i,): graph.const(v) for i, v in enumerate(node.values)})
         case "sum":
             return graph.add(graph.count(args), graph.const(node.data))  # type: ignore[arg-type]
     raise ValueError(f"{node.op} has no operands")

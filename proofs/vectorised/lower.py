@@ -8,7 +8,7 @@ condition under which a term is evaluated at all, and each application that may 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -39,6 +39,8 @@ class Symbolic:
 
     slots: list[Node]
     defined: dict[int, Node] = field(default_factory=dict)
+    next: Symbolic | None = None
+    """The state after the step, for ``Primed``."""
 
     def copy(self) -> Symbolic:
         return Symbolic(list(self.slots), dict(self.defined))
@@ -62,14 +64,17 @@ class Lowering:
         self._free: dict[int, tuple[str, ...]] = {}
         self._alive: list[T.Term] = []
         self._partials = frozenset(v.name for v in self._system.variables if v.domain is not None)
-        self.base = self._base()
+        self.base = Symbolic(self._slots())
+        self._define()
 
-    def _base(self) -> Symbolic:
-        slots = [
+    def _slots(self) -> list[Node]:
+        return [
             self.graph.slot(i, self.layout.variable(s.variable).result == "bool", self.values[s.variable])
             for i, s in enumerate(self.layout.slots)
         ]
-        state = Symbolic(slots)
+
+    def _define(self) -> None:
+        state = self.base
         for i, s in enumerate(self.layout.slots):
             v = self.layout.variable(s.variable)
             if v.domain is None:
@@ -78,8 +83,7 @@ class Lowering:
                 env = {a.name: value for a, value in zip(v.args, s.args, strict=True)}
                 state.defined[i] = self.truth(v.domain, env, state, self.graph.true, [])
             else:
-                state.defined[i] = self.graph.not_(self.graph.member(slots[i], (UNDEFINED,)))
-        return state
+                state.defined[i] = self.graph.not_(self.graph.member(state.slots[i], (UNDEFINED,)))
 
     # -- terms -----------------------------------------------------------------------------------
 
@@ -143,7 +147,9 @@ class Lowering:
                 return g.choose(cond, then, orelse)
             case T.Card():
                 return g.count([self.truth(t.body, e, state, path, sites) for e in self.assignments(t.vars, env)])
-        raise TypeError(f"not a term over one state: {t!r}")
+            case T.Primed() if state.next is not None:
+                return self.expr(t.body, env, state.next, path, sites)
+        raise TypeError(f"not a term here: {t!r}")
 
     def _both(
         self, t: T.Eq | T.Lt | T.Le | T.Add | T.Sub, env: Env, state: Symbolic, path: Node, sites: list[Site]
@@ -151,25 +157,22 @@ class Lowering:
         return self.expr(t.left, env, state, path, sites), self.expr(t.right, env, state, path, sites)
 
     def _chain(
-        self, disjunction: bool, parts: Iterator[tuple[T.Term, Env]], state: Symbolic, path: Node, sites: list[Site]
+        self, disjunction: bool, parts: Iterable[tuple[T.Term, Env]], state: Symbolic, path: Node, sites: list[Site]
     ) -> Node:
         """Part after part, each reached only where those before it have not decided."""
         g = self.graph
         decides = g.truth(disjunction)
+        listed = list(parts)
+        last_partial = max((i for i, (t, _) in enumerate(listed) if self._reads_partial(t)), default=0)
         kept: list[Node] = []
-        for t, env in parts:
+        for i, (t, env) in enumerate(listed):
             node = self.truth(t, env, state, path, sites)
             kept.append(node)
             if node is decides:
                 break
-            if self._reads_partial(t) or sites:
+            if i < last_partial:
                 path = g.and_((path, g.not_(node) if disjunction else node))
-            else:
-                path = self._lazy(path, node, disjunction)
         return g.or_(kept) if disjunction else g.and_(kept)
-
-    def _lazy(self, path: Node, node: Node, disjunction: bool) -> Node:
-        return self.graph.and_((path, self.graph.not_(node) if disjunction else node))
 
     def _narrow(self, path: Node, by: Node, reached: T.Term) -> Node:
         return self.graph.and_((path, by)) if self._reads_partial(reached) else path
@@ -185,16 +188,9 @@ class Lowering:
         return value
 
     def _read(self, symbol: str, index: Sequence[Node], held: Sequence[Node] | Mapping[int, Node]) -> Node:
-        table = {
-            key: held[self.layout.index(symbol, key)]
-            for key in product(*([v for v in x.values if v != UNDEFINED] or [0] for x in index))
-        }
-        cleaned = [self._within(x) for x in index]
-        return self.graph.look_up(cleaned, table)
-
-    def _within(self, index: Node) -> Node:
-        """An index without ``UNDEFINED``, which stands for anything: evaluation has stopped there."""
-        return index
+        # An index that is UNDEFINED stands for anything: evaluation has stopped there.
+        keys = product(*([v for v in x.values if v != UNDEFINED] for x in index))
+        return self.graph.look_up(index, {key: held[self.layout.index(symbol, key)] for key in keys})
 
     # -- what terms are about --------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ Building a node simplifies it; what is left is what a frontier of states must be
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import product
 
 Values = tuple[int, ...]
 """The possible values of a number, ascending. Truth values have (0, 1)."""
@@ -17,8 +16,8 @@ TRUTH: Values = (0, 1)
 WIDEST_PRODUCT = 4096
 """Beyond so many pairs, the values of a sum are taken to be its whole range."""
 
-CONST, SLOT, NOT, AND, OR, IN, EQ, LT, ITE, ADD, SUM = (
-    "const", "slot", "not", "and", "or", "in", "eq", "lt", "ite", "add", "sum",
+CONST, SLOT, NOT, AND, OR, IN, EQ, LT, ITE, ADD, SUM, MAP = (
+    "const", "slot", "not", "and", "or", "in", "eq", "lt", "ite", "add", "sum", "map",
 )  # fmt: skip
 
 
@@ -28,7 +27,8 @@ class Node:
     Attributes:
         op: one of the names above.
         args: its operands.
-        data: the constant, the slot's number, the values of an ``in``, the sign of an ``add``.
+        data: the constant, the slot's number, the values of an ``in``, the sign of an ``add``, what a
+            ``sum`` starts from, the entries of a ``map`` (from 0, 1, 2, …).
         boolean: a truth value, otherwise a number.
         values: what a number can be.
     """
@@ -79,10 +79,28 @@ class Graph:
         return self.true if value else self.false
 
     def slot(self, number: int, boolean: bool, values: Values) -> Node:
-        """What a slot of the state holds."""
+        """What a slot of the state holds. A number is stored as its position in ``values``."""
         if len(values) == 1:
             return self.truth(bool(values[0])) if boolean else self.const(values[0])
-        return self._node(SLOT, (), number, boolean, values)
+        if boolean:
+            return self._node(SLOT, (), number, True, TRUTH)
+        code = self._node(SLOT, (), number, False, tuple(range(len(values))))
+        if values[-1] - values[0] == len(values) - 1:
+            return self._shifted(code, values[0])
+        return self._node(MAP, (code,), values, False, values)
+
+    def code(self, node: Node, values: Values) -> Node:
+        """The position of a number in ``values``; anything, where it is none of them."""
+        if values[-1] - values[0] == len(values) - 1:
+            return self._shifted(node, -values[0])
+        match node.op:
+            case "map" if node.data == values:
+                return node.args[0]
+            case "const":
+                return self.const(values.index(node.values[0]) if node.values[0] in values else 0)
+            case "ite":
+                return self.choose(node.args[0], self.code(node.args[1], values), self.code(node.args[2], values))
+        return self.look_up((node,), {(v,): self.const(i) for i, v in enumerate(values)})
 
     def boolean(self, node: Node) -> Node:
         """A number read as a truth value."""
@@ -180,6 +198,8 @@ class Graph:
         match x.op:
             case "ite":
                 return self.choose(x.args[0], self.member(x.args[1], inside), self.member(x.args[2], inside))
+            case "map":
+                return self.member(x.args[0], [i for i, v in enumerate(x.values) if v in wanted])
             case "add" if x.args[1].op == CONST:
                 return self.member(x.args[0], [v - x.args[1].data for v in inside])  # type: ignore[operator]
             case "sum" if len(x.args) == 1:
@@ -191,7 +211,7 @@ class Graph:
             return self._same_truth(self.boolean(a), self.boolean(b))
         if a is b:
             return self.true
-        if a.op == CONST or len(b.values) == 1:
+        if len(a.values) == 1:
             a, b = b, a
         if len(b.values) == 1:
             return self.member(a, b.values)
@@ -200,6 +220,8 @@ class Graph:
                 return self.choose(x.args[0], self.equal(y, x.args[1]), self.equal(y, x.args[2]))
         if not set(a.values) & set(b.values):
             return self.false
+        if a.op == b.op == MAP and a.data == b.data:
+            a, b = a.args[0], b.args[0]
         return self._node(EQ, (a, b) if a.number < b.number else (b, a), None, True, TRUTH)
 
     def _same_truth(self, a: Node, b: Node) -> Node:
@@ -255,8 +277,8 @@ class Graph:
         return self._node(SUM, open_parts, known, False, values)
 
     def look_up(self, index: Sequence[Node], table: dict[tuple[int, ...], Node]) -> Node:
-        """The entry of ``table`` at the values of ``index``; all entries of one kind."""
-        keys = list(product(*(x.values for x in index)))
+        """The entry of ``table`` at the values of ``index``; at values that are no key, any entry."""
+        keys = list(table)
         result = table[keys[-1]]
         for key in reversed(keys[:-1]):
             here = self.and_(self.member(x, (v,)) for x, v in zip(index, key, strict=True))

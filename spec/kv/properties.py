@@ -90,6 +90,10 @@ NO_BLOCK_STORED_TWICE = Invariant(
     ),
 )
 
+_passed_over = hashed(b) & scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"])
+_own_store = exists(j, live(j) & ~job_loads(j) & job_block(j).eq(b) & reads_current(j))
+_store_of_its_hash = exists(j, live(j) & ~job_loads(j) & chunk_hash(job_chunk(j)).eq(block_hash(b)))
+
 SERVED = Invariant(
     id="computed-and-kept-is-served",
     source="vLLM PR 41289; seeds 004; known failures, family EFFECT",
@@ -98,12 +102,8 @@ SERVED = Invariant(
         "its hash in a ready chunk, unless its own store failed, the scan found no room, or the chunk was evicted."
     ),
     slices=(STORE, FINISH),
-    formula=forall(
-        b,
-        (hashed(b) & scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"]))
-        >> (exists(j, live(j) & ~job_loads(j) & job_block(j).eq(b) & reads_current(j)) | serves(b)),
-    ),
-    premise=exists(b, hashed(b) & scan_result(b).eq(scan_results["passed"])),
+    formula=forall(b, _passed_over >> (_own_store | serves(b))),
+    premise=exists(b, _passed_over),
 )
 
 NOT_LOST = Invariant(
@@ -114,16 +114,8 @@ NOT_LOST = Invariant(
         "open: what is passed over is lost only once that store has failed."
     ),
     slices=(STORE, FINISH),
-    formula=forall(
-        b,
-        (hashed(b) & scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"]))
-        >> (
-            exists(j, live(j) & ~job_loads(j) & job_block(j).eq(b) & reads_current(j))
-            | exists(j, live(j) & ~job_loads(j) & chunk_hash(job_chunk(j)).eq(block_hash(b)))
-            | serves(b)
-        ),
-    ),
-    premise=exists(b, hashed(b) & scan_result(b).eq(scan_results["passed"])),
+    formula=forall(b, _passed_over >> (_own_store | _store_of_its_hash | serves(b))),
+    premise=exists(b, _passed_over),
 )
 
 READY_IS_TRUE = Invariant(

@@ -1,0 +1,105 @@
+"""A system at its scope as nodes: its instances, and what its properties ask of states and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from interlock.proofs.explorer.program import Instance, Program
+from interlock.proofs.vectorised.lower import Kind, Lowering, Site, Symbolic
+from interlock.proofs.vectorised.nodes import Node
+from interlock.proofs.vectorised.packing import Codec, Packing
+from interlock.proofs.vectorised.ranges import compiled
+from interlock.proofs.vectorised.successor import Successor
+from interlock.spec.language import terms as T
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Witness
+from interlock.spec.language.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something that a step may do wrong, and where: ``kind`` is that of a site, or before or step and a property."""
+
+    kind: Kind
+    instance: int
+    condition: Node
+
+
+class Model:
+    """What the kernels are generated from.
+
+    Attributes:
+        successors: by instance.
+        alarms: everything that may go wrong in a step.
+        broken: by invariant, where it is false or undefined.
+        sought: by witness or premise, where it is true.
+        undefined: by witness or premise, where it cannot be evaluated.
+
+    Args:
+        tops: for each integer without a declared upper bound, the largest value to make room for.
+    """
+
+    def __init__(self, program: Program, tops: Mapping[str, int]) -> None:
+        self.program, self.tops = program, dict(tops)
+        self.lowering, self.successors = compiled(program, tops)
+        self.packing = Packing(program.layout, self.lowering.values)
+        self.codec = Codec(program, self.packing, self.lowering.derived)
+        self.alarms: list[Alarm] = []
+        self.broken: dict[str, Node] = {}
+        self.sought: dict[str, Node] = {}
+        self.undefined: dict[str, Node] = {}
+        for s in self.successors:
+            self.alarms += [Alarm(f.kind, s.number, f.condition) for f in s.faults]
+        for p in program.system.properties:
+            self._add(p)
+
+    def _add(self, p: object) -> None:
+        match p:
+            case Invariant():
+                self.broken[p.id], _ = self._where(p.formula, False)
+                if p.premise is not None:
+                    key = f"premise:{p.id}"
+                    self.sought[key], self.undefined[key] = self._where(p.premise, True)
+            case Witness():
+                self.sought[p.id], self.undefined[p.id] = self._where(p.formula, True)
+            case ActionProperty():
+                for s in self.successors:
+                    if self._instance(s).step.name in p.actions:
+                        state = Symbolic(self.lowering.base.slots, self.lowering.base.defined, s.after)
+                        self._alarm(("step", p.id), s, s.enabled, p.formula, state)
+            case BoundaryClause():
+                for s in self.successors:
+                    if self._instance(s).step.name == p.action:
+                        taken = self.lowering.graph.or_((s.enabled, s.fault(self.lowering)))
+                        self._alarm(("before", p.id), s, taken, p.formula, self.lowering.base)
+
+    def _instance(self, s: Successor) -> Instance:
+        return self.program.instances[s.number]
+
+    def _where(self, formula: T.Term, wanted: bool) -> tuple[Node, Node]:
+        """Where a formula is as wanted (or, if it is wanted false, undefined), and where it is undefined."""
+        g, sites = self.lowering.graph, list[Site]()
+        value = self.lowering.truth(formula, {}, self.lowering.base, g.true, sites)
+        undefined = g.or_(s.condition for s in sites)
+        if wanted:
+            return g.and_((value, g.not_(undefined))), undefined
+        return g.or_((g.not_(value), undefined)), undefined
+
+    def _alarm(self, kind: Kind, s: Successor, taken: Node, formula: T.Term, state: Symbolic) -> None:
+        """An alarm where the instance is taken and the formula is false or undefined."""
+        g, sites = self.lowering.graph, list[Site]()
+        env = {v.name: value for v, value in self._instance(s).env().items()}
+        value = self.lowering.truth(formula, env, state, taken, sites)
+        wrong = g.and_((taken, g.or_((g.not_(value), *(x.condition for x in sites)))))
+        if wrong is not g.false:
+            self.alarms.append(Alarm(kind, s.number, wrong))
+
+
+def open_integers(system: System) -> dict[str, int]:
+    """The integers without a declared upper bound, with the room that is first made for each.
+
+    Channels rarely hold more than one copy, so one is assumed; a state that needs more says so.
+    """
+    return {
+        v.name: max(min(1, system.int_max), 0) for v in system.variables if v.result == "int" and v.high is None
+    }
