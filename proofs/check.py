@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from interlock.proofs.choice import DEVICES, ENGINES, explore_with
 from interlock.proofs.explorer.program import Program
 from interlock.proofs.explorer.result import Counterexample, Exploration, PropertyVerdict
-from interlock.proofs.explorer.search import Limits, explore
+from interlock.proofs.explorer.search import Limits
 from interlock.proofs.explorer.search import Progress as SearchProgress
 from interlock.proofs.explorer.trace import write_counterexample
 from interlock.spec.kv import SPECIFICATION
@@ -62,6 +63,7 @@ class Run:
     properties: dict[str, PropertyVerdict]
     violations: list[Violation]
     never_enabled: list[str]
+    engine: str = "plain"
 
 
 @dataclass(slots=True)
@@ -94,6 +96,7 @@ def run_check(
     sets: dict[str, str] | None = None,
     properties: list[str] | None = None,
     engine: str = "auto",
+    device: str = "cpu",
     progress: Callable[[Progress], None] | None = None,
     trace_dir: Path | None = None,
     spec: Specification = SPECIFICATION,
@@ -104,15 +107,18 @@ def run_check(
     Args:
         slices: default: the default slices that cover one of ``properties``.
         scope: sizes that replace the slices' own.
-        engine: ``auto`` or ``plain``.
+        engine: ``plain``, ``vectorised``, or ``auto``: whichever suits the size and the device.
+        device: ``cpu`` or ``cuda``, which is for the vectorised engine.
         trace_dir: where to write ``SLICE.PROPERTY.jsonl`` for each violation.
 
     Raises:
         UnknownName: a slice, sort, preset, switch, value or property that the specification lacks.
+        NoDevice: there is no CUDA device.
     """
     values = spec.switch_values(preset, sets)
-    if engine not in ("auto", "plain"):
-        raise UnknownName("engine", engine, ["auto", "plain"])
+    for kind, name, known in (("engine", engine, ENGINES), ("device", device, DEVICES)):
+        if name not in known:
+            raise UnknownName(kind, name, list(known))
     for sort, size in (scope or {}).items():
         spec.sort(sort)
         if size < 1:
@@ -131,7 +137,7 @@ def run_check(
 
         # Whoever names properties wants their counterexamples, not the rest of the graph.
         stop_at = [p.id for p in covered if not isinstance(p, Witness)] if properties else []
-        found = explore(system, limits=limits, progress=report, stop_at=stop_at)
+        found = explore_with(engine, device, system, limits=limits, progress=report, stop_at=stop_at)
         run = _as_run(found, preset, trace_dir)
         runs.append(run)
         if progress is not None:
@@ -179,6 +185,7 @@ def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
         properties=found.verdicts,
         violations=violations,
         never_enabled=found.never_enabled,
+        engine=found.engine,
     )
 
 

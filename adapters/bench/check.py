@@ -153,7 +153,7 @@ def run_bench_check(*, size: str = "large", progress: Callable[[Progress], None]
                 if round_ and mine.runs[0].seconds > REPEAT_UP_TO_S:
                     continue
                 done = len(engines) * (round_ + 1) + number
-                report(f"round {round_ + 1} of {ROUNDS}: {engine.name} explores {requests} × {blocks}", done, total)
+                report(f"round {round_ + 1} of {ROUNDS}: {engine.name} explores {requests} x {blocks}", done, total)
                 mine.runs.append(engine.run())
                 if not round_:
                     result.engines.append(mine)

@@ -80,15 +80,15 @@ class Measurement:
 
     @property
     def seconds(self) -> float:
-        return median(r.seconds for r in self.runs)
+        return round(median(r.seconds for r in self.runs), 6)
 
     @property
     def cpu_seconds(self) -> float:
-        return median(r.cpu_seconds for r in self.runs)
+        return round(median(r.cpu_seconds for r in self.runs), 6)
 
     @property
     def compile_seconds(self) -> float:
-        return self.built_seconds + median(r.compile_seconds for r in self.runs)
+        return round(self.built_seconds + median(r.compile_seconds for r in self.runs), 6)
 
     @property
     def states_per_second(self) -> float:
@@ -96,7 +96,7 @@ class Measurement:
 
     @property
     def all_seconds(self) -> list[float]:
-        return [r.seconds for r in self.runs]
+        return [round(r.seconds, 6) for r in self.runs]
 
     @property
     def complaint(self) -> str:

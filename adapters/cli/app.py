@@ -1,9 +1,11 @@
 """The typer application: the verbs that exist, in the order in which a person meets them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from interlock.adapters.cli.bench import bench
 from interlock.adapters.cli.check import check
 from interlock.adapters.cli.explain import explain
 from interlock.adapters.cli.gate import gate
@@ -12,8 +14,18 @@ from interlock.adapters.cli.prove import prove
 from interlock.adapters.cli.replay import replay
 from interlock.adapters.cli.show import show
 
+
+class _InOrder(TyperGroup):
+    """Lists groups of verbs after the verbs; typer has them first."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names: list[str] = super().list_commands(ctx)
+        return sorted(names, key=[*VERBS, *GROUPS].index)
+
+
 app = typer.Typer(
     name="interlock",
+    cls=_InOrder,
     add_completion=False,
     pretty_exceptions_enable=False,
     invoke_without_command=True,
@@ -23,8 +35,13 @@ app = typer.Typer(
 
 VERBS = {verb.__name__: verb for verb in (check, prove, gate, replay, explain, show)}
 
+GROUPS = {"bench": bench}
+"""Verbs that have verbs of their own."""
+
 for _name, _verb in VERBS.items():
     app.command(_name)(_verb)
+for _name, _group in GROUPS.items():
+    app.add_typer(_group, name=_name)
 
 
 def _show_version(wanted: bool) -> None:
@@ -47,4 +64,4 @@ def interlock(
     Exit codes: 0 all holds; 1 a violation or finding; 2 usage or environment; 3 inconclusive.
     """
     if context.invoked_subcommand is None:
-        raise UsageProblem("no verb given", f"give one of {', '.join(VERBS)} (see interlock --help)")
+        raise UsageProblem("no verb given", f"give one of {', '.join([*VERBS, *GROUPS])} (see interlock --help)")

@@ -14,6 +14,14 @@ class Engine(StrEnum):
 
     AUTO = "auto"
     PLAIN = "plain"
+    VECTORISED = "vectorised"
+
+
+class Device(StrEnum):
+    """Where the vectorised explorer runs."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
 
 
 def check(
@@ -29,7 +37,8 @@ def check(
     preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of the switches.")] = "interlock",
     sets: options.Sets = None,
     properties: options.Properties = None,
-    engine: Annotated[Engine, typer.Option(help="Explorer to use.")] = Engine.AUTO,
+    engine: Annotated[Engine, typer.Option(help="Explorer to use; auto chooses by size and device.")] = Engine.AUTO,
+    device: Annotated[Device, typer.Option(help="Where the vectorised explorer runs.")] = Device.CPU,
     trace: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the shortest counterexample to FILE, others beside it."),
@@ -55,6 +64,7 @@ def check(
         sets=options.pairs("--set", sets, "store_dedup=per_step"),
         properties=properties or None,
         engine=engine.value,
+        device=device.value,
         trace=trace,
     )
     return conduct(CheckBinding(request, session), session)

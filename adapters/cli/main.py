@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
-from interlock.adapters.cli.app import VERBS, app
+from interlock.adapters.cli.app import GROUPS, VERBS, app
 from interlock.adapters.cli.problems import UsageProblem, one_line
 
 USAGE = 2
@@ -36,7 +36,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _where(arguments: list[str]) -> str:
-    return f"interlock {arguments[0]}" if arguments and arguments[0] in VERBS else "interlock"
+    """The verb that was asked for: `interlock`, `interlock check`, `interlock bench check`."""
+    if not arguments or arguments[0] not in {*VERBS, *GROUPS}:
+        return "interlock"
+    group = GROUPS.get(arguments[0])
+    names = {command.name for command in group.registered_commands} if group is not None else set()
+    return " ".join(["interlock", arguments[0], *(name for name in arguments[1:2] if name in names)])
 
 
 def _usage(where: str, line: str) -> int:

@@ -81,6 +81,8 @@ def make_folder(option: str, folder: Path) -> None:
     Raises:
         UsageProblem: a file is there, or it cannot be made.
     """
+    if folder.exists() and not folder.is_dir():
+        raise UsageProblem(f"{option} {folder} is a file", "name a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

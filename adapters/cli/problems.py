@@ -40,7 +40,10 @@ def as_usage_problem(error: Exception) -> UsageProblem | None:
     if isinstance(error, SpecificationError):
         return UsageProblem(f"{error.place}: {error.problem}", error.fix)
     if isinstance(error, TraceError):
-        return UsageProblem(f"{error.place}: {error.problem}", error.fix)
+        return UsageProblem(f"{error.place}: {error.wrong}", error.fix)
+    if type(error).__name__ == "NoDevice":
+        # By its name: its module brings numpy, which most errors need not wait for.
+        return UsageProblem(getattr(error, "wrong", str(error)), getattr(error, "right", "use --device cpu"))
     return _of_the_gate(error)
 
 

@@ -32,6 +32,7 @@ class Run(Part):
     properties: dict[str, PropertyOutcome]
     violations: list[Violation]
     never_enabled: list[str] = Field([], description="Actions that no reachable state enables.")
+    engine: str = Field("plain", description="The explorer: plain, vectorised, or which judged what.")
 
 
 class CheckDocument(Document):

@@ -13,7 +13,7 @@ def render(document: BenchCheckDocument) -> RenderableType:
     """The machine, one line per engine, the ratio, the conclusion."""
     here = document.machine
     head = Text(
-        f"toy model of KV transfers, {document.requests} requests × {document.blocks} blocks; "
+        f"toy model of KV transfers, {document.requests} requests x {document.blocks} blocks; "
         f"{here.processor}, {here.cores} cores, load {here.load}"
     )
     rows = table(
@@ -42,6 +42,6 @@ def render(document: BenchCheckDocument) -> RenderableType:
         )
     ratio = None
     if document.ratio is not None:
-        per_cpu = "" if document.ratio_cpu is None else f"; {document.ratio_cpu:.2f} × per second of processor time"
-        ratio = Text(f"vectorised: {document.ratio:.2f} × {document.ratio_to}{per_cpu}")
+        per_cpu = "" if document.ratio_cpu is None else f"; {document.ratio_cpu:.2f} times per second of processor time"
+        ratio = Text(f"vectorised: {document.ratio:.2f} times {document.ratio_to}{per_cpu}")
     return stack(head, Text(), rows, Text(), ratio, conclusion(document))

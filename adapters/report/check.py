@@ -12,7 +12,7 @@ NUMBERS = frozenset({"states", "transitions", "depth", "seconds"})
 def render(document: CheckDocument) -> RenderableType:
     """One line per run, its properties that do not hold, each counterexample, the conclusion."""
     runs = table(
-        "slice", "scope", "states", "transitions", "depth", "seconds", "exhaustive", "properties", numbers=NUMBERS
+        "slice", "scope", "states", "transitions", "depth", "seconds", "engine", "exhaustive", "properties", numbers=NUMBERS
     )
     for run in document.runs:
         runs.add_row(
@@ -22,6 +22,7 @@ def render(document: CheckDocument) -> RenderableType:
             f"{run.transitions:,}",
             str(run.depth),
             f"{run.seconds:.2f}",
+            run.engine,
             "yes" if run.exhaustive else "no",
             _properties(run),
         )

@@ -52,6 +52,9 @@ class Exploration:
         depth: length of the longest shortest path.
         never_enabled: actions that were enabled in no visited state.
         witnesses: for each witness or premise that was reached, the depth.
+        engine: which explorer found it.
+        collision_bound: upper bound on the probability that a state was taken for another one;
+            0 if states were compared whole.
     """
 
     program: Program
@@ -65,3 +68,5 @@ class Exploration:
     counterexamples: list[Counterexample]
     never_enabled: list[str]
     witnesses: dict[str, int] = field(default_factory=dict)
+    engine: str = "plain"
+    collision_bound: float = 0.0

@@ -16,6 +16,7 @@ from interlock.spec.language.properties import Invariant, LeadsTo, Witness
 from interlock.spec.language.system import System
 
 _ROOT = -1
+_TOO_SMALL = "the scope is too small"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,22 @@ class Progress:
     frontier: int
     states: int
     seconds: float
+    bytes: int = 0
+    """Memory of the states, where the engine knows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When to stop short of everything; a run that stops short is inconclusive, never green."""
+    """When to stop short of everything; a run that stops short is inconclusive, never green.
+
+    Args:
+        memory: bytes on the device that states may take; the vectorised engine alone heeds it
+            (default: most of what is free).
+    """
 
     states: int = 3_000_000
     seconds: float = 600.0
+    memory: int | None = None
 
 
 class Graph:
@@ -201,7 +210,7 @@ class _Search:
 
     def _went_wrong(self, number: int, via: int, wrong: Fault | ScopeExceeded) -> None:
         if isinstance(wrong, ScopeExceeded):
-            self.reason = self.reason or f"the scope is too small: {wrong}"
+            self.reason = self.reason or f"{_TOO_SMALL}: {wrong}"
         elif wrong.property_id not in self.found:
             state = self.graph.states[number]
             self._record(wrong.property_id, number, wrong.message, via, state, broken=True)
@@ -224,7 +233,7 @@ class _Search:
         self._report(frontier)
         if self.stop_at and all(i in self.found or i in self.witnesses for i in self.stop_at):
             return True
-        return bool(self.reason) and "scope" not in self.reason
+        return bool(self.reason) and not self.reason.startswith(_TOO_SMALL)
 
     def _report(self, frontier: int) -> None:
         now = time.perf_counter()

@@ -18,6 +18,8 @@ class Backend(Protocol):
     device: str
     chunk_rows: int
     """How many states are expanded at once."""
+    fused: bool
+    """Kernels of our own may be used where there are some."""
 
     def column(self, word: Array, byte: int) -> Array:
         """One byte of each word: int64 [N] to int8 [N]."""
@@ -68,7 +70,7 @@ class Backend(Protocol):
 class NumpyBackend:
     """numpy on the CPU; bytes of a chunk stay in the cache of a core."""
 
-    name, device = "numpy", "cpu"
+    name, device, fused = "numpy", "cpu", False
 
     def __init__(self, chunk_rows: int = 1 << 15) -> None:
         self.chunk_rows = chunk_rows
@@ -130,11 +132,11 @@ class TorchBackend:
 
     name = "torch"
 
-    def __init__(self, device: str = "cpu", chunk_rows: int | None = None) -> None:
+    def __init__(self, device: str = "cpu", chunk_rows: int | None = None, *, fused: bool = True) -> None:
         import torch  # noqa: PLC0415 (torch is an extra: what does not need it runs without)
 
         self._torch = torch
-        self.device = device
+        self.device, self.fused = device, fused and device != "cpu"
         self.chunk_rows = chunk_rows or (1 << 15 if device == "cpu" else 1 << 22)
 
     def column(self, word: Array, byte: int) -> Array:
@@ -215,7 +217,11 @@ def choose(device: str, backend: str | None = None) -> Backend:
 
 
 class NoDevice(RuntimeError):
-    """The device that was asked for is not there; the message says what would be right."""
+    """The device that was asked for is not there: what is wrong, and what would be right."""
+
+    def __init__(self, wrong: str, right: str) -> None:
+        super().__init__(f"{wrong}: {right}")
+        self.wrong, self.right = wrong, right
 
 
 def require_cuda() -> None:
@@ -223,6 +229,6 @@ def require_cuda() -> None:
     try:
         import torch  # noqa: PLC0415
     except ImportError:
-        raise NoDevice("torch is not installed: use --device cpu, or install a CUDA build of torch") from None
+        raise NoDevice("torch is not installed", "use --device cpu, or install a CUDA build of torch") from None
     if not torch.cuda.is_available():
-        raise NoDevice("torch sees no CUDA device: use --device cpu")
+        raise NoDevice("torch sees no CUDA device", "use --device cpu")

@@ -27,7 +27,7 @@ def expand_source(model: Model, settled: Collection[Kind]) -> str:
     g = model.lowering.graph
     alarm = g.or_(a.condition for a in model.alarms if a.kind not in settled)
     live = [s for s in model.successors if s.enabled is not g.false]
-    codes = {s.number: _codes(model, s) for s in live}
+    codes = {s.number: codes_of(model, s) for s in live}
     roots = [n for s in live for n in (s.enabled, *(node for _, node in codes[s.number]))]
     emitter = Emitter(model.packing, [*roots, alarm])
     for s in live:
@@ -96,8 +96,8 @@ def _return(emitter: Emitter, alarm: Node) -> None:
         emitter.line("return words[0] == words[0]" if alarm.data else "return None")
 
 
-def _codes(model: Model, s: Successor) -> list[tuple[Place, Node]]:
-    """What the instance writes, as codes for their places."""
+def codes_of(model: Model, s: Successor) -> list[tuple[Place, Node]]:
+    """What an instance writes, as codes for their places."""
     g, packing = model.lowering.graph, model.packing
     listed: list[tuple[Place, Node]] = []
     for slot, node in s.changes.items():

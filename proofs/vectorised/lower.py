@@ -46,6 +46,41 @@ class Symbolic:
         return Symbolic(list(self.slots), dict(self.defined))
 
 
+class Reading:
+    """What terms read, remembered by the identity of the term."""
+
+    def __init__(self, partials: frozenset[str]) -> None:
+        self._partials = partials
+        self._partial: dict[int, bool] = {}
+        self._free: dict[int, tuple[str, ...]] = {}
+        self._alive: list[T.Term] = []
+
+    def partial(self, t: T.Term) -> bool:
+        """A partial function is applied in ``t``."""
+        known = self._partial.get(id(t))
+        if known is None:
+            self._alive.append(t)
+            known = isinstance(t, T.Apply) and t.symbol in self._partials
+            for c in T.children(t):
+                known = self.partial(c) or known
+            self._partial[id(t)] = known
+        return known
+
+    def free(self, t: T.Term) -> tuple[str, ...]:
+        """The names of its free variables."""
+        names = self._free.get(id(t))
+        if names is None:
+            self._alive.append(t)
+            if isinstance(t, T.Var):
+                names = (t.name,)
+            else:
+                inner = {n for c in T.children(t) for n in self.free(c)}
+                bound = {v.name for v in t.vars} if isinstance(t, T.Binder) else set()
+                names = tuple(sorted(inner - bound))
+            self._free[id(t)] = names
+        return names
+
+
 class Lowering:
     """Lowers terms for one layout and one set of possible values per variable.
 
@@ -53,17 +88,18 @@ class Lowering:
         values: what each variable can hold; ``UNDEFINED`` among them only if ``derived`` lacks it.
         derived: partial functions that are defined exactly in their domain in every reachable
             state, so that their slots need no value for "undefined".
+        reading: what is known of the terms from an earlier lowering of the same system.
     """
 
-    def __init__(self, layout: Layout, values: Mapping[str, Values], derived: frozenset[str]) -> None:
+    def __init__(
+        self, layout: Layout, values: Mapping[str, Values], derived: frozenset[str], reading: Reading | None = None
+    ) -> None:
         self.graph = Graph()
         self.layout, self.derived, self.values = layout, derived, values
         self._system = layout.system
         self._memo: dict[tuple[object, ...], Node] = {}
-        self._partial: dict[int, bool] = {}
-        self._free: dict[int, tuple[str, ...]] = {}
-        self._alive: list[T.Term] = []
         self._partials = frozenset(v.name for v in self._system.variables if v.domain is not None)
+        self._reading = reading or Reading(self._partials)
         self.base = Symbolic(self._slots())
         self._define()
 
@@ -93,9 +129,9 @@ class Lowering:
 
     def expr(self, t: T.Term, env: Env, state: Symbolic, path: Node, sites: list[Site]) -> Node:
         """``t`` with its free variables as in ``env``, read in ``state``, evaluated where ``path`` holds."""
-        if state is not self.base or self._reads_partial(t):
+        if state is not self.base or self._reading.partial(t):
             return self._expr(t, env, state, path, sites)
-        key = (id(t), *(env[name] for name in self._free_names(t)))
+        key = (id(t), *(env[name] for name in self._reading.free(t)))
         node = self._memo.get(key)
         if node is None:
             node = self._memo[key] = self._expr(t, env, state, path, sites)
@@ -163,7 +199,7 @@ class Lowering:
         g = self.graph
         decides = g.truth(disjunction)
         listed = list(parts)
-        last_partial = max((i for i, (t, _) in enumerate(listed) if self._reads_partial(t)), default=0)
+        last_partial = max((i for i, (t, _) in enumerate(listed) if self._reading.partial(t)), default=0)
         kept: list[Node] = []
         for i, (t, env) in enumerate(listed):
             node = self.truth(t, env, state, path, sites)
@@ -175,7 +211,7 @@ class Lowering:
         return g.or_(kept) if disjunction else g.and_(kept)
 
     def _narrow(self, path: Node, by: Node, reached: T.Term) -> Node:
-        return self.graph.and_((path, by)) if self._reads_partial(reached) else path
+        return self.graph.and_((path, by)) if self._reading.partial(reached) else path
 
     def _apply(self, t: T.Apply, env: Env, state: Symbolic, path: Node, sites: list[Site]) -> Node:
         index = [self.graph.number(self.expr(a, env, state, path, sites)) for a in t.args]
@@ -198,26 +234,3 @@ class Lowering:
         """``env`` with every assignment of elements to ``variables``."""
         for values in product(*(range(self._system.size(v.sort)) for v in variables)):
             yield {**env, **{v.name: value for v, value in zip(variables, values, strict=True)}}
-
-    def _reads_partial(self, t: T.Term) -> bool:
-        known = self._partial.get(id(t))
-        if known is None:
-            self._alive.append(t)
-            known = isinstance(t, T.Apply) and t.symbol in self._partials
-            for c in T.children(t):
-                known = self._reads_partial(c) or known
-            self._partial[id(t)] = known
-        return known
-
-    def _free_names(self, t: T.Term) -> tuple[str, ...]:
-        names = self._free.get(id(t))
-        if names is None:
-            self._alive.append(t)
-            if isinstance(t, T.Var):
-                names = (t.name,)
-            else:
-                inner = {n for c in T.children(t) for n in self._free_names(c)}
-                bound = {v.name for v in t.vars} if isinstance(t, T.Binder) else set()
-                names = tuple(sorted(inner - bound))
-            self._free[id(t)] = names
-        return names

@@ -37,11 +37,13 @@ class Model:
 
     Args:
         tops: for each integer without a declared upper bound, the largest value to make room for.
+        narrower: the model with smaller tops, if there was one.
     """
 
-    def __init__(self, program: Program, tops: Mapping[str, int]) -> None:
+    def __init__(self, program: Program, tops: Mapping[str, int], narrower: Model | None = None) -> None:
         self.program, self.tops = program, dict(tops)
-        self.lowering, self.successors = compiled(program, tops)
+        known = None if narrower is None else narrower.lowering.values
+        self.lowering, self.successors = compiled(program, tops, known)
         self.packing = Packing(program.layout, self.lowering.values)
         self.codec = Codec(program, self.packing, self.lowering.derived)
         self.alarms: list[Alarm] = []

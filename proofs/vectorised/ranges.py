@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from interlock.proofs.explorer.generate import Generator
 from interlock.proofs.explorer.layout import UNDEFINED
 from interlock.proofs.explorer.program import Program
-from interlock.proofs.vectorised.lower import Lowering
+from interlock.proofs.vectorised.lower import Lowering, Reading
 from interlock.proofs.vectorised.nodes import Values
 from interlock.proofs.vectorised.successor import Successor, SuccessorCompiler
 from interlock.spec.language import terms as T
+from interlock.spec.language.sorts import BOOL
 
 
 def derived_partials(program: Program) -> frozenset[str]:
@@ -39,22 +40,47 @@ def derived_partials(program: Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def compiled(program: Program, tops: Mapping[str, int]) -> tuple[Lowering, list[Successor]]:
+def compiled(
+    program: Program, tops: Mapping[str, int], known: Mapping[str, Values] | None = None
+) -> tuple[Lowering, list[Successor]]:
     """The instances as nodes over the least sets of values.
 
     Args:
         tops: for each integer without a declared upper bound, the largest value to make room for.
+        known: sets that were found with smaller tops, to start from.
     """
     derived = derived_partials(program)
-    values = _initial_values(program, tops, derived)
+    values = _initial_values(program, tops, derived) if known is None else dict(known)
+    reading = Reading(frozenset(v.name for v in program.system.variables if v.domain is not None))
+    everyone = list(range(len(program.instances)))
+    chosen = representatives(program)
     while True:
-        lowering = Lowering(program.layout, values, derived)
+        lowering = Lowering(program.layout, values, derived, reading)
         compiler = SuccessorCompiler(lowering, tops)
-        successors = [compiler.compile(i, instance) for i, instance in enumerate(program.instances)]
+        successors = [compiler.compile(i, program.instances[i]) for i in chosen]
         wider = _widened(program, values, successors, tops)
-        if wider == values:
+        if wider != values:
+            values = wider
+        elif chosen == everyone:
             return lowering, successors
-        values = wider
+        else:
+            # Closed under the representatives, so under all: this pass compiles the rest, and checks it.
+            chosen = everyone
+
+
+def representatives(program: Program) -> list[int]:
+    """One instance of each action per pattern of equal and different parameters: elements are interchangeable."""
+    chosen: list[int] = []
+    for number, instance in enumerate(program.instances):
+        top: dict[str, int] = {}
+        first = True
+        for v, value in zip(instance.step.params, instance.args, strict=True):
+            if program.system.members(v.sort) is None and v.sort != BOOL:
+                first &= value <= top.get(v.sort, 0)
+                top[v.sort] = max(top.get(v.sort, 0), value + 1)
+        if first:
+            chosen.append(number)
+    return chosen
 
 
 def _initial_values(program: Program, tops: Mapping[str, int], derived: frozenset[str]) -> dict[str, Values]:

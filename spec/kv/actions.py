@@ -34,6 +34,7 @@ from interlock.spec.kv.vocabulary import (
     done,
     due,
     due_value,
+    expects,
     failure_seen,
     flush_meta,
     fresh,
@@ -120,7 +121,11 @@ hit = Action(
     name="hit", event="hit", params=(r, b), site=SCHEDULER,
     fires=(fire("request", r), fire("block", b)),
     guard=(BETWEEN_STEPS, need("hashed", hashed(b)), need("not-yet-held", ~holds(r, b))),
-    updates=(assign(holds(r, b), True), SCHEDULING),
+    updates=(
+        assign(holds(r, b), True),
+        assign_all(h, to=expects(r, b, h), value=block_hash(b).eq(h)),
+        SCHEDULING,
+    ),
     source="contract G2, R-07",
     doc="The prefix cache has a block of r's prefix: r takes a reference to it.",
 )  # fmt: skip
@@ -173,6 +178,7 @@ publish = Action(
         assign(block_hash(b), h),
         assign(due(b), True),
         assign_all(h2, to=due_value(b, h2), value=h2.eq(h)),
+        assign(expects(r, b, h), True),
         SCHEDULING,
     ),
     source="contract G3: the hash is published before the step that computes the block has run",
@@ -193,6 +199,7 @@ publish_loaded = Action(
         assign(hashed(b), True),
         assign(block_hash(b), h),
         assign_all(h2, to=load_value(b, h2), value=False),
+        assign(expects(r, b, h), True),
         SCHEDULING,
     ),
     source="contract Q13, I-34: loaded blocks are hashed when the request is promoted",
@@ -296,7 +303,12 @@ skip_store = Action(
         assign(scanned(r, b), True),
         assign(
             scan_result(b),
-            ite(dedup_says_skip(b, block_hash(b)) | serves(b), scan_results["passed"], scan_results["excused"]),
+            # Excused by the state, not by the guard: a scan that skips for no reason has passed over b.
+            ite(
+                no_room() & ~dedup_says_skip(b, block_hash(b)) & ~serves(b),
+                scan_results["excused"],
+                scan_results["passed"],
+            ),
         ),
         SCHEDULING,
     ),
@@ -312,7 +324,11 @@ evict = Action(
         assign_all(
             b, to=scan_result(b), value=scan_results["evicted"],
             when=scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"])
-            & hashed(b) & block_hash(b).eq(chunk_hash(c)),
+            & hashed(b) & block_hash(b).eq(chunk_hash(c))
+            & ~exists(
+                c2,
+                c2.ne(c) & chunk_state(c2).eq(chunk_states["ready"]) & chunk_hash(c2).eq(chunk_hash(c)),
+            ),
         ),
         assign_all(w, h, to=cpu_value(w, c, h), value=False),
     ),
@@ -548,7 +564,10 @@ loaded = Action(
     guard=(OUTSIDE_SCHEDULE, need("loads-have-ended", forall(b, holds(r, b) >> ~is_filled_by_open_load(b)))),
     updates=(
         assign_all(b, to=holds(r, b), value=False, when=request_state(r).eq(request_states["held"])),
+        assign_all(b, h, to=expects(r, b, h), value=False, when=request_state(r).eq(request_states["held"])),
     ),
+    fairness=Fairness.STRONG,
+    fairness_why="once the reports are there, finished_recving comes with the next output",
     source="contract Q12, Q32, L3, R-42",
     doc="finished_recving: all loads of r have ended on all workers. Had it ended meanwhile, its blocks go back now.",
 )  # fmt: skip
@@ -560,6 +579,7 @@ preempt = Action(
     updates=(
         assign_all(b, to=holds(r, b), value=False),
         assign_all(b, to=scanned(r, b), value=False),
+        assign_all(b, h, to=expects(r, b, h), value=False),
     ),
     source="contract Q22, R-60",
     doc="A schedule() begins by taking the blocks of a running request, which waits again.",
@@ -574,6 +594,7 @@ finish = Action(
     guard=(need("after-update", phase().eq(phases["updated"])),),
     updates=(
         assign_all(b, to=holds(r, b), value=False, when=_STAYS_NOT),
+        assign_all(b, h, to=expects(r, b, h), value=False, when=_STAYS_NOT),
         assign_all(
             b, h, to=kept(r, b, h), value=True,
             when=_STAYS_NOT & holds(r, b) & hashed(b) & block_hash(b).eq(h),

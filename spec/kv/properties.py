@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.predicates import live, open_store, pins, serves, with_worker
+from interlock.spec.kv.predicates import is_read_by_store, live, open_load, open_store, pins, serves, with_worker
 from interlock.spec.kv.vocabulary import (
     b,
     b2,
@@ -18,9 +18,12 @@ from interlock.spec.kv.vocabulary import (
     cpu_value,
     done,
     due,
+    expects,
+    failure_seen,
     flush_meta,
     fresh,
     gpu_value,
+    h,
     hashed,
     holds,
     in_flight,
@@ -60,8 +63,11 @@ from interlock.spec.language.properties import (
 from interlock.spec.language.terms import TRUE, Primed, Term, card, exists, forall, ite
 
 _j = job.var("jy")
-DEDUP, STORE, FINISH, LOAD = "dedup", "store", "finish_store", "load"
-EVERY = (DEDUP, STORE, FINISH, LOAD)
+DEDUP, STORE, LOAD, LOAD_ACK = "dedup", "store", "load", "load_ack"
+FINISH, FINISH_TWICE, PARTIAL = "finish_store", "finish_twice", "partial_failure"
+EVERY = (DEDUP, STORE, FINISH, FINISH_TWICE, PARTIAL, LOAD, LOAD_ACK)
+TWO_JOBS = (DEDUP, FINISH_TWICE)
+FAILING = (STORE, FINISH, PARTIAL)
 
 _same_source = open_store(j) & open_store(j2) & job_block(j).eq(job_block(j2)) & reads_current(j).eq(reads_current(j2))
 
@@ -70,7 +76,7 @@ NO_BLOCK_STORED_TWICE = Invariant(
     aliases=("V-DEDUP",),
     source="vLLM PR 41289; seeds 004",
     doc="No two open stores read the same block in the same allocation.",
-    slices=EVERY,
+    slices=TWO_JOBS,
     formula=forall(j, j2, _same_source >> j.eq(j2)),
     premise=exists(j, open_store(j)),
     proved=True,
@@ -101,7 +107,7 @@ SERVED = Invariant(
         "A computed, hashed block that a store scan has passed over is being read by a store of its own or has "
         "its hash in a ready chunk, unless its own store failed, the scan found no room, or the chunk was evicted."
     ),
-    slices=(STORE, FINISH),
+    slices=(STORE, FINISH, FINISH_TWICE),
     formula=forall(b, _passed_over >> (_own_store | serves(b))),
     premise=exists(b, _passed_over),
 )
@@ -113,7 +119,7 @@ NOT_LOST = Invariant(
         "As computed-and-kept-is-served, but a store of another block with the same hash counts while it is "
         "open: what is passed over is lost only once that store has failed."
     ),
-    slices=(STORE, FINISH),
+    slices=(STORE, FINISH, FINISH_TWICE),
     formula=forall(b, _passed_over >> (_own_store | _store_of_its_hash | serves(b))),
     premise=exists(b, _passed_over),
 )
@@ -123,7 +129,7 @@ READY_IS_TRUE = Invariant(
     aliases=("I-43",),
     source="contract I-31, I-43",
     doc="What lookup can find in the CPU tier is, on every worker, the KV of the prefix that it is found under.",
-    slices=(FINISH, LOAD),
+    slices=(FINISH, PARTIAL, LOAD),
     formula=forall(c, w, chunk_state(c).eq(chunk_states["ready"]) >> cpu_value(w, c, chunk_hash(c))),
     premise=exists(c, chunk_state(c).eq(chunk_states["ready"])),
 )
@@ -136,7 +142,7 @@ HASHED_IS_TRUE = Invariant(
         "A block that the prefix cache can find holds that prefix on every worker, once the forward that "
         "computes it has run."
     ),
-    slices=(FINISH, LOAD),
+    slices=(FINISH, PARTIAL, LOAD),
     formula=forall(b, w, (hashed(b) & ~due(b)) >> gpu_value(w, b, block_hash(b))),
     premise=exists(b, hashed(b) & ~due(b)),
 )
@@ -146,7 +152,7 @@ SOURCE_STABLE = Invariant(
     aliases=("I-27", "I-29"),
     source="contract I-27 to I-29; seeds 003",
     doc="Until a worker has copied a store, its source holds there what the store is to save.",
-    slices=(FINISH,),
+    slices=(FINISH, PARTIAL),
     formula=forall(
         w, j,
         copy_state(w, j).eq(copy_states["store_queued"])
@@ -173,7 +179,7 @@ LOADED_CHUNK_STAYS = Invariant(
     aliases=("I-40",),
     source="contract I-40",
     doc="The chunk that an open load reads is ready.",
-    slices=(LOAD,),
+    slices=(LOAD, LOAD_ACK),
     formula=forall(
         j,
         (live(j) & job_loads(j)) >> chunk_state(job_chunk(j)).eq(chunk_states["ready"]),
@@ -189,6 +195,59 @@ HELD_IS_USED = Invariant(
     slices=EVERY,
     formula=forall(r, b, holds(r, b) >> block_state(b).eq(block_states["used"])),
     premise=exists(r, b, holds(r, b)),
+)
+
+USED_HAS_A_USER = Invariant(
+    id="used-block-has-a-user",
+    aliases=("I-21",),
+    source="contract I-20, I-21; known failures, family HOLD",
+    doc="A block that is not in the free queue is in a table, or (where stores hold references) read by a store.",
+    slices=EVERY,
+    formula=forall(
+        b,
+        block_state(b).eq(block_states["used"]) >> (exists(r, holds(r, b)) | (pins() & is_read_by_store(b))),
+    ),
+    premise=exists(b, block_state(b).eq(block_states["used"])),
+)
+
+HOLDER_IS_ALIVE = Invariant(
+    id="holder-of-blocks-is-alive",
+    source="contract I-01 to I-04, I-08",
+    doc="A request that holds blocks waits, loads, is scheduled, or has ended while its load is still to come.",
+    slices=EVERY,
+    formula=forall(
+        r, b,
+        holds(r, b)
+        >> request_state(r).one_of(*(request_states[s] for s in ("waiting", "loading", "scheduled", "held"))),
+    ),
+    premise=exists(r, b, holds(r, b)),
+)  # fmt: skip
+
+TARGET_STAYS = Invariant(
+    id="load-target-stays-owned",
+    aliases=("I-25",),
+    source="contract I-25",
+    doc="The block that an open load fills is in the table of a request that is loading, or held for it.",
+    slices=(LOAD, LOAD_ACK),
+    formula=forall(
+        j,
+        open_load(j)
+        >> exists(
+            r,
+            holds(r, job_block(j)) & request_state(r).one_of(request_states["loading"], request_states["held"]),
+        ),
+    ),
+    premise=exists(j, open_load(j)),
+)
+
+SOURCE_BELONGS = ActionProperty(
+    id="job-moves-blocks-of-its-request",
+    aliases=("I-30",),
+    source="contract I-30",
+    doc="What a request's visit publishes, stores or loads into is in its table.",
+    slices=EVERY,
+    actions=("plan_store", "publish"),
+    formula=holds(r, b),
 )
 
 # Lemmas: what the scheduler's bookkeeping means, in terms of jobs and messages.
@@ -213,7 +272,7 @@ ONE_OPEN = Invariant(
     id="one-open-store-per-block",
     source="seeds 004; stronger than needed: of whatever allocation",
     doc="No two open stores read the same block.",
-    slices=EVERY,
+    slices=TWO_JOBS,
     formula=forall(j, j2, (open_store(j) & open_store(j2) & job_block(j).eq(job_block(j2))) >> j.eq(j2)),
     lemma=True,
 )
@@ -308,12 +367,12 @@ COUNT_IS_RELEASED_ONCE = ActionProperty(
 FORWARD_READS = ActionProperty(
     id="forward-reads-own-prefix",
     source="contract I-23; the content oracle",
-    doc="When a worker's forward runs, each addressable block of a request holds its prefix there, or is computed now.",
-    slices=(FINISH, LOAD),
+    doc="When a worker's forward runs, each block of a request holds there the prefix that the request took it for.",
+    slices=(FINISH, PARTIAL, LOAD),
     actions=("run_step",),
     formula=forall(
         r, b,
-        (holds(r, b) & hashed(b) & ~due(b)) >> gpu_value(w, b, block_hash(b)),
+        (holds(r, b) & ~due(b)) >> forall(h, expects(r, b, h) >> gpu_value(w, b, h)),
     ),
 )  # fmt: skip
 
@@ -322,17 +381,28 @@ JOBS_COMPLETE = LeadsTo(
     aliases=("V-06",),
     source="vLLM PR 42611; contract V-06",
     doc="Every job that is planned ends, without a new request arriving, as long as the engine keeps stepping.",
-    slices=(STORE, LOAD),
+    slices=(STORE, PARTIAL, LOAD_ACK),
     vars=(j,),
     premise=live(j),
     conclusion=~live(j),
+)
+
+HELD_ARE_RELEASED = LeadsTo(
+    id="held-requests-are-released",
+    aliases=("V-02",),
+    source="contract V-01, V-02, R-20",
+    doc="A request that ended while it was loading gives its blocks back.",
+    slices=(LOAD, LOAD_ACK),
+    vars=(r,),
+    premise=request_state(r).eq(request_states["held"]),
+    conclusion=request_state(r).ne(request_states["held"]),
 )
 
 STORE_CARRIES_NO_OPEN = BoundaryClause(
     id="store-carries-no-open-block",
     source="seeds 004; incremental form of no-block-stored-twice-in-flight",
     doc="Metadata that carries a store finds no open store of that block in that allocation.",
-    slices=EVERY,
+    slices=TWO_JOBS,
     action="plan_store",
     formula=~exists(j2, open_store(j2) & reads_current(j2) & job_block(j2).eq(b)),
     invariant="no-block-stored-twice-in-flight",
@@ -344,7 +414,7 @@ FINISH_STORE_CARRIES_NO_OPEN = BoundaryClause(
         "A finish-time store finds no open store of that block in the allocation that its request had; that "
         "the block was allocated again in the same metadata is no fault."
     ),
-    slices=(FINISH,),
+    slices=(FINISH_TWICE,),
     action="plan_finish_store",
     formula=~exists(j2, open_store(j2) & reads_current(j2).eq(~fresh(b)) & job_block(j2).eq(b)),
     invariant="no-block-stored-twice-in-flight",
@@ -358,9 +428,25 @@ def _witness(
 
 
 WITNESSES = (
+    _witness(
+        "two-live-stores-of-one-block",
+        exists(
+            j, j2,
+            j.ne(j2) & live(j) & ~job_loads(j) & live(j2) & ~job_loads(j2) & job_block(j).eq(job_block(j2)),
+        ),
+        "A block is stored again while the flushed store of its allocation before is still to be acknowledged.",
+        *TWO_JOBS,
+        applies=~pins(),
+    ),
+    _witness(
+        "some-workers-fail",
+        exists(j, failure_seen(j) & (pending_count(j) > 0) & ~job_loads(j)),
+        "One worker has failed and others are still to report.",
+        PARTIAL,
+    ),
     _witness("some-job-is-live", exists(j, live(j)), "A job is planned."),
     _witness("some-job-completes", exists(j, job_state(j).eq(job_states["completed"])), "A job completes."),
-    _witness("some-store-fails", exists(j, job_state(j).eq(job_states["failed"])), "A store fails.", STORE, FINISH),
+    _witness("some-store-fails", exists(j, job_state(j).eq(job_states["failed"])), "A store fails.", *FAILING),
     _witness(
         "second-store-of-one-allocation",
         exists(j, open_store(j) & reads_current(j) & scan_result(job_block(j)).eq(scan_results["passed_again"])),
@@ -389,20 +475,22 @@ WITNESSES = (
         exists(r, request_state(r).eq(request_states["held"])),
         "A request ends while it is loading.",
         LOAD,
+        LOAD_ACK,
     ),
     _witness(
         "some-load-completes",
         exists(j, job_loads(j) & job_state(j).eq(job_states["completed"])),
         "A load completes.",
         LOAD,
+        LOAD_ACK,
     ),
 )  # fmt: skip
 
 PROPERTIES = (
-    NO_BLOCK_STORED_TWICE, SERVED, NOT_LOST, READY_IS_TRUE, HASHED_IS_TRUE, SOURCE_STABLE,
-    PENDING_HAS_A_STORE, LOADED_CHUNK_STAYS, HELD_IS_USED,
-    SET_NAMES_OPEN, OPEN_IN_SET, ONE_OPEN, ENDED_LEFT_NOTHING, REPORTS_COUNTED, NOT_DUPLICATED, STEP_MESSAGES,
-    METADATA_ARRIVES, FENCE_IS_TRUE,
-    COUNT_IS_RELEASED_ONCE, FORWARD_READS, JOBS_COMPLETE, STORE_CARRIES_NO_OPEN, FINISH_STORE_CARRIES_NO_OPEN,
+    NO_BLOCK_STORED_TWICE, SERVED, NOT_LOST, READY_IS_TRUE, HASHED_IS_TRUE, SOURCE_STABLE, PENDING_HAS_A_STORE,
+    LOADED_CHUNK_STAYS, HELD_IS_USED, USED_HAS_A_USER, HOLDER_IS_ALIVE, TARGET_STAYS, SET_NAMES_OPEN, OPEN_IN_SET,
+    ONE_OPEN, ENDED_LEFT_NOTHING, REPORTS_COUNTED, NOT_DUPLICATED, STEP_MESSAGES, METADATA_ARRIVES, FENCE_IS_TRUE,
+    COUNT_IS_RELEASED_ONCE, FORWARD_READS, SOURCE_BELONGS, JOBS_COMPLETE, HELD_ARE_RELEASED, STORE_CARRIES_NO_OPEN,
+    FINISH_STORE_CARRIES_NO_OPEN,
     *WITNESSES,
 )  # fmt: skip

@@ -144,6 +144,7 @@ gpu_value = relation("gpu_value", w, b, h, site=G, doc="the shard of b on w is t
 cpu_value = relation("cpu_value", w, c, h, site=G, doc="the shard of c on w is the KV of prefix h (none: garbage)")
 due = relation("due", b, site=G, doc="the forward of the step being built, or running, computes b")
 due_value = relation("due_value", b, h, site=G, doc="what that forward makes of b (none: a block not yet full)")
+expects = relation("expects", r, b, h, site=G, doc="r took b for the KV of prefix h")
 reads_current = relation(
     "reads_current", j, site=G, doc="the source of store j has not been allocated again since its content was j's"
 )
@@ -162,7 +163,7 @@ VARIABLES = (
     chunk_state, chunk_hash,
     job_state, job_loads, job_block, job_chunk, pending_count, failure_seen, must_flush, phase,
     copy_state,
-    gpu_value, cpu_value, due, due_value, reads_current, scan_result,
+    gpu_value, cpu_value, due, due_value, expects, reads_current, scan_result,
 )  # fmt: skip
 
 step = channel("step", w, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="the scheduler output of a step")

@@ -22,6 +22,7 @@ class CheckRequest:
     sets: dict[str, str]
     properties: list[str] | None
     engine: str
+    device: str
     trace: Path | None
 
 
@@ -48,6 +49,7 @@ class CheckBinding:
                     sets=asked.sets,
                     properties=asked.properties,
                     engine=asked.engine,
+                    device=asked.device,
                     progress=self._progress,
                     trace_dir=trace_dir,
                 )

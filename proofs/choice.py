@@ -1,0 +1,60 @@
+"""Which explorer explores a system: chosen by its size and by the device, unless one is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from interlock.proofs.explorer.result import Exploration
+from interlock.proofs.explorer.search import Limits, Progress, explore
+from interlock.spec.language.properties import LeadsTo
+from interlock.spec.language.system import System
+
+ENGINES = ("auto", "plain", "vectorised")
+DEVICES = ("cpu", "cuda")
+
+PLAIN_STATES = 40_000
+"""The plain explorer is done with so many states before the vectorised one has compiled its kernels."""
+PLAIN_STATES_LEADS_TO = 400_000
+"""Leads-to needs the plain explorer's graph in any case, so it gets a longer try at everything."""
+
+
+def explore_with(
+    engine: str,
+    device: str,
+    system: System,
+    *,
+    limits: Limits,
+    progress: Callable[[Progress], None] | None = None,
+    stop_at: Iterable[str] = (),
+) -> Exploration:
+    """Explore with a named engine; ``auto`` tries the plain one up to a size, on the CPU.
+
+    The vectorised engine leaves leads-to properties to the plain one, which then explores as well.
+
+    Raises:
+        NoDevice: there is no CUDA device.
+    """
+    stop_at = list(stop_at)
+    if engine == "auto" and device == "cpu":
+        tried = _try_plain(system, limits, progress, stop_at)
+        if tried is not None:
+            return tried
+    if engine == "plain":
+        return explore(system, limits=limits, progress=progress, stop_at=stop_at)
+    # Imported here, because a small check needs no numpy.
+    from interlock.proofs.vectorised.run import explore_vectorised, with_leads_to  # noqa: PLC0415
+
+    found = explore_vectorised(system, limits=limits, progress=progress, stop_at=stop_at, device=device)
+    return with_leads_to(system, found, limits, progress)
+
+
+def _try_plain(
+    system: System, limits: Limits, progress: Callable[[Progress], None] | None, stop_at: list[str]
+) -> Exploration | None:
+    """What the plain explorer finds within its size; ``None`` if there is more."""
+    leads_to = any(isinstance(p, LeadsTo) for p in system.properties)
+    most = PLAIN_STATES_LEADS_TO if leads_to else PLAIN_STATES
+    within = replace(limits, states=min(most, limits.states))
+    found = explore(system, limits=within, progress=progress, stop_at=stop_at)
+    return None if found.states > most else found
