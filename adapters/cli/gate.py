@@ -49,7 +49,10 @@ def gate(
     ] = None,
     vllm: Annotated[
         str | None,
-        typer.Option(metavar="VERSION", help="vLLM release to fetch and run. Default: the installed one."),
+        typer.Option(
+            metavar="VERSION",
+            help="vLLM release to fetch. Default: the installed, else the newest known one.",
+        ),
     ] = None,
     profile: Annotated[Profile, typer.Option(help="quick: at most a minute on two cores.")] = Profile.QUICK,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,

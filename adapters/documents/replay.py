@@ -37,3 +37,5 @@ class ReplayDocument(Document):
         description="States of the specification that fit the longest prefix, variables by name."
     )
     false_conjunct: FalseConjunct | None
+    hidden_lines: int = Field(0, ge=0, description="Lines that no observer sees, passed over.")
+    warnings: list[str] = Field([], description="What a reader should know although it is no verdict.")

@@ -19,6 +19,7 @@ class Reporting:
     """What findings of one run have in common.
 
     Args:
+        options: further options that the run was given and a repetition needs.
         trace_dir: where traces go, one per finding; ``None`` for none.
     """
 
@@ -26,6 +27,7 @@ class Reporting:
     release: str | None
     seed: int
     sets: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
     trace_dir: Path | None = None
 
     def finding(self, found: Found) -> Finding:
@@ -41,8 +43,8 @@ class Reporting:
             summary=broken.message,
             steps=found.scenario.steps,
             new=True,
-            file=None,
-            line=None,
+            file=broken.file,
+            line=broken.line,
             trace=self._write(found),
             repro=self._repro(broken.property),
             scenario=in_words(found.scenario),
@@ -63,4 +65,4 @@ class Reporting:
         words = ["interlock", "gate", self.connector]
         words += ["--vllm", self.release] if self.release is not None else []
         words += [w for name, value in self.sets.items() for w in ("--set", f"{name}={value}")]
-        return shlex.join([*words, "--seed", str(self.seed), "--property", property_id])
+        return shlex.join([*words, *self.options, "--seed", str(self.seed), "--property", property_id])

@@ -60,7 +60,8 @@ class Broken:
     side: Side
     message: str
     event: int
-    where: str = ""
+    file: str | None = None
+    line: int | None = None
 
 
 @dataclass(slots=True)
@@ -161,10 +162,10 @@ def _unexplained(property_id: str, side: Side, replayed: ReplayResult, trace: Tr
 def _raised(error: dict[str, Any], at: int) -> Broken:
     if error["kind"] == "timeout":
         return Broken(HANG, HANG, "connector", error["message"], at)
-    where = str(error.get("where", ""))
-    side: Side = "gate" if error["kind"] == "harness" else "connector" if "kv_connector" in where else "scheduler"
+    where = str(error.get("where", "somewhere"))
+    side: Side = "gate" if error["kind"] == "harness" else error.get("side", "connector")
     message = f"{error['type']}: {error['message']} at {where}"
-    return Broken(f"{CRASH}:{error['type']}", CRASH, side, message, at, where)
+    return Broken(f"{CRASH}:{error['type']}", CRASH, side, message, at, error.get("file"), error.get("line"))
 
 
 def _first_of_each(broken: Sequence[Broken], spec: Specification) -> list[Broken]:

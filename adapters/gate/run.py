@@ -80,7 +80,11 @@ def run_gate(
         raise GateUsageError(f"{connector} needs a vLLM scheduler", "leave --engine out, or say --engine vllm")
     limits = PROFILES[engine, profile]
     context, release, workers = _driver(connector, connector_config, engine, vllm, observer, switches, progress)
-    reporting = Reporting(connector, release, seed, sets or {}, trace_dir)
+    given = {"--connector-config": connector_config, "--observer": observer}
+    options = [w for name, value in given.items() if value is not None for w in (name, value)]
+    options += ["--boundary-only"] if boundary_only else []
+    options += ["--profile", profile] if profile != "quick" else []
+    reporting = Reporting(connector, release, seed, sets or {}, tuple(options), trace_dir)
     with context as driver:
         judge = Judge(
             source=engine,
@@ -115,12 +119,14 @@ def run_gate(
 
 
 def _verdict(result: GateResult, searched: Searched, unobserved: str) -> tuple[GateVerdict, str]:
-    """Findings beat inconclusive beats clean; what the model cannot explain is never the connector's fault."""
-    theirs = [f for f in result.findings if f.side != "gate"]
+    """Findings beat inconclusive beats clean; a fault of the scheduler or of ours never makes a connector red."""
+    theirs = [f for f in result.findings if f.side == "connector"]
     if theirs:
-        return "findings", ", ".join(f.id for f in theirs)
-    if result.findings:
-        return "inconclusive", f"the model does not explain what was seen: {result.findings[0].summary}"
+        cut = f" ({searched.cut_short})" if searched.cut_short else ""
+        return "findings", ", ".join(f.id for f in theirs) + cut
+    for f in result.findings:
+        what = "vLLM's scheduler failed" if f.side == "scheduler" else "the model does not explain what was seen"
+        return "inconclusive", f"{what}: {f.summary}"
     if searched.cut_short:
         return "inconclusive", searched.cut_short
     if unobserved:

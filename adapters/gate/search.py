@@ -122,16 +122,32 @@ class Search:
         except _Shown:
             self._keep(target[0], smallest[0])
             return True
+        except (_OutOfTime, KeyboardInterrupt):
+            if smallest:
+                self._found(target[0], smallest[0])
+            raise
         return False
 
     def _keep(self, finding: str, scenario: Scenario) -> None:
-        def still(candidate: Scenario) -> bool:
-            return any(b.id == finding for b in self._judged(candidate).broken)
+        """Make it shorter, then report it; if time runs out meanwhile, as short as it is by then."""
+        shortest = scenario
 
-        shortest = simplify(scenario, still)
-        judgement = self._judged(shortest)
+        def still(candidate: Scenario) -> bool:
+            nonlocal shortest
+            holds = any(b.id == finding for b in self._judged(candidate).broken)
+            if holds:
+                shortest = candidate
+            return holds
+
+        try:
+            simplify(scenario, still)
+        finally:
+            self._found(finding, shortest)
+
+    def _found(self, finding: str, scenario: Scenario) -> None:
+        judgement = self._cache[scenario]
         broken = next(b for b in judgement.broken if b.id == finding)
-        found = Found(broken, shortest, judgement)
+        found = Found(broken, scenario, judgement)
         self.result.found[finding] = found
         self._report(found)
 

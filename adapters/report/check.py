@@ -12,7 +12,16 @@ NUMBERS = frozenset({"states", "transitions", "depth", "seconds"})
 def render(document: CheckDocument) -> RenderableType:
     """One line per run, its properties that do not hold, each counterexample, the conclusion."""
     runs = table(
-        "slice", "scope", "states", "transitions", "depth", "seconds", "engine", "exhaustive", "properties", numbers=NUMBERS
+        "slice",
+        "scope",
+        "states",
+        "transitions",
+        "depth",
+        "seconds",
+        "engine",
+        "exhaustive",
+        "properties",
+        numbers=NUMBERS,
     )
     for run in document.runs:
         runs.add_row(
@@ -42,7 +51,7 @@ def _properties(run: Run) -> Text:
 
 
 def _violation(run: Run, violation: Violation) -> RenderableType:
-    lines = [f"{number:>3}  {action}" for number, action in enumerate(violation.actions, start=1)]
+    lines = [f"{number:>3}  {action}" for number, action in enumerate(violation.actions)]
     if violation.trace:
         lines.append(f"trace: {violation.trace}")
     return block(f"{violation.property} fails in {run.slice} after {violation.length} steps", lines)

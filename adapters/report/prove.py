@@ -9,13 +9,13 @@ from interlock.adapters.report.console import block, conclusion, stack, table, w
 
 def render(document: ProveDocument) -> RenderableType:
     """One line per property, the two states of each failed obligation, the conclusion."""
-    rows = table("property", "status", "sizes", "z3", "cvc5", "lemmas")
+    rows = table("property", "status", "any size", "z3", "cvc5", "lemmas")
     details: list[RenderableType] = []
     for property_id, outcome in document.properties.items():
         rows.add_row(
             property_id,
             word(outcome.status),
-            "any" if outcome.any_size else "bounded",
+            "yes" if outcome.any_size else "not shown",
             word(outcome.solvers.z3 or "-"),
             word(outcome.solvers.cvc5 or "-"),
             str(len(outcome.lemmas)),

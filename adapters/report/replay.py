@@ -11,7 +11,10 @@ CANDIDATES_SHOWN = 3
 
 def render(document: ReplayDocument) -> RenderableType:
     """How far the specification explains the trace, the false conjunct, the candidates, the conclusion."""
-    parts: list[RenderableType] = [Text(f"{document.consumed:,} of {document.events:,} events consumed")]
+    hidden = f", {document.hidden_lines:,} hidden lines passed over" if document.hidden_lines else ""
+    parts: list[RenderableType] = [Text(f"{document.consumed:,} of {document.events:,} events consumed{hidden}")]
+    if document.warnings:
+        parts.append(block("Warnings:", document.warnings))
     if document.not_expressible:
         counts = [f"{kind}: {count:,}" for kind, count in document.not_expressible.items()]
         parts.append(block("Events of kinds that are not modelled:", counts))

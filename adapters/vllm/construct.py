@@ -10,6 +10,7 @@ Signatures differ between releases and are detected by name, never by version (c
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 import json
 import uuid
@@ -150,14 +151,28 @@ class Constructor:
         page = self.kv_spec.page_size_bytes
         rounded = -(-page // PAGE) * PAGE
         chunks = self.sizes.cpu_chunks
-        name = self.target.class_name
-        if name == "OffloadingConnector":
+        known: dict[str, dict[str, Any]] = {
             # offload_prompt_only hides stores of decoded blocks (0.23+; ignored before).
-            return {"cpu_bytes_to_use": chunks * rounded, "offload_prompt_only": False}
-        if name == "SimpleCPUOffloadConnector":
+            "OffloadingConnector": {"cpu_bytes_to_use": chunks * rounded, "offload_prompt_only": False},
             # Its CPU pool is a BlockPool, whose block 0 is a null block.
-            return {"cpu_bytes_to_use": (chunks + 1) * page}
-        return {}
+            "SimpleCPUOffloadConnector": {"cpu_bytes_to_use": (chunks + 1) * page},
+        }
+        # A subclass takes what its parent takes, as it is read by its parent's observer.
+        return next((known[name] for name in self._class_names() if name in known), {})
+
+    def _class_names(self) -> list[str]:
+        """The connector's class and those that it derives from, by name."""
+        if self.target.module_path is None:
+            return [self.target.class_name]
+        try:
+            module = importlib.import_module(self.target.module_path)
+        except Exception as error:  # whatever the module raises, the name is what was wrong
+            wrong = f"cannot import {self.target.module_path}: {type(error).__name__}: {_first_line(error)}"
+            raise ConstructError(f"{wrong} (is its folder on PYTHONPATH?)") from error
+        found = getattr(module, self.target.class_name, None)
+        if not isinstance(found, type):
+            raise ConstructError(f"{self.target.module_path} has no class {self.target.class_name}")
+        return [cls.__name__ for cls in found.__mro__]
 
     def _vllm_config(self) -> Any:
         from vllm.config import (

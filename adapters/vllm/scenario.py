@@ -15,6 +15,7 @@ every sublist of a scenario is a scenario, which shrinking needs.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import time
 import traceback
 from collections.abc import Sequence
@@ -122,7 +123,7 @@ def play(constructor: Constructor, scenario: Any, step_seconds: float = 10.0, ob
             played.error = {"kind": "timeout", "operation": index, "message": str(error)}
             break
         except Exception as error:
-            played.error = _crash(index, error)
+            played.error = _crash(index, error, harness.scheduler.connector)
             break
     played.faults = [fault.to_json() for fault in harness.faults]
     played.steps = harness.steps
@@ -150,15 +151,37 @@ def _apply(harness: Harness, operation: dict[str, Any]) -> bool:
             return harness.abort(operation["request"])
 
 
-def _crash(index: int, error: Exception) -> dict[str, Any]:
-    """An exception of the scheduler or the connector, with the innermost frame in vLLM."""
-    frames = traceback.extract_tb(error.__traceback__)
-    in_vllm = [f for f in frames if "/vllm/" in f.filename and "/adapters/vllm/" not in f.filename]
-    where = in_vllm[-1] if in_vllm else frames[-1]
+CONNECTOR_CODE = ("/kv_connector/", "/kv_offload/", "/simple_kv_offload/", "/ec_connector/")
+"""Where vLLM keeps connectors and what they are made of."""
+
+CONTRACT_CHECKS = ("kv_xfer", "remote_kv", "connector")
+"""Functions of the scheduler that check what a connector hands over (rules R-38 to R-41), by part of name."""
+
+
+def _crash(index: int, error: Exception, connector: object) -> dict[str, Any]:
+    """An exception of the scheduler or the connector, with the innermost frame that is not ours.
+
+    ``side`` is the connector's if its code was running, or if the scheduler refused what it handed over.
+    """
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "/interlock/adapters/" not in f.filename]
+    frames = [f for f in frames if "/adapters/vllm/" not in f.filename]
+    files = {inspect.getsourcefile(cls) for cls in type(connector).__mro__ if cls.__module__ != "builtins"}
+    theirs = [f for f in frames if f.filename in files or any(part in f.filename for part in CONNECTOR_CODE)]
+    refused = isinstance(error, AssertionError) and any(p in f.name for f in frames for p in CONTRACT_CHECKS)
+    where = theirs[-1] if theirs else frames[-1] if frames else None
     return {
-        "kind": "crash" if in_vllm else "harness",
+        "kind": "crash" if frames else "harness",
+        "side": "connector" if theirs or refused else "scheduler",
         "operation": index,
         "type": type(error).__name__,
         "message": str(error).strip().split("\n")[0],
-        "where": f"{where.filename.rpartition('/vllm/')[2]}:{where.lineno} {where.name}",
+        "where": "the harness" if where is None else f"{_short(where.filename)}:{where.lineno} {where.name}",
+        "file": None if where is None else _short(where.filename),
+        "line": None if where is None else where.lineno,
     }
+
+
+def _short(filename: str) -> str:
+    """A file of vLLM relative to its package, another as it is."""
+    before, found, inside = filename.rpartition("/vllm/")
+    return inside if found and "/interlock" in before else filename

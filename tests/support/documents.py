@@ -70,6 +70,7 @@ def prove() -> ProveDocument:
                 solvers=Solvers(z3="failed"),
                 cti=cti,
                 trace="p.jsonl",
+                actions=["schedule(request0)", "submit_store(job1, block0)"],
             )
         },
         obligations=12,

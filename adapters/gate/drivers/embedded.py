@@ -46,4 +46,4 @@ def _innermost(error: Exception) -> str:
     if trace is None:
         return "unknown"
     code = trace.tb_frame.f_code
-    return f"kv_connector {code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}"
+    return f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}"

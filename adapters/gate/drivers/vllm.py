@@ -48,7 +48,7 @@ class VllmDriver:
             self._child.close()
             self._child = self._new_child()
             kind = "timeout" if error.kind == "timeout" else "crash"
-            seen = {"kind": kind, "type": "ProcessDied", "message": str(error), "where": "kv_connector"}
+            seen = {"kind": kind, "type": "ProcessDied", "message": str(error), "where": "the child process"}
             return Played([], [], scenario.steps, seen)
         return Played(result["events"], result["faults"], result["steps"], result["error"])
 

@@ -56,6 +56,7 @@ def test_check_asks_for_what_was_typed(interlock):
 
     assert interlock.asked == {
         "args": (),
+        "device": "cpu",
         "slices": ["a", "b"],
         "scope": {"block": 3, "job": 2},
         "preset": "seed",

@@ -35,8 +35,10 @@ def verb(document: Document) -> str:
 
 
 @pytest.mark.parametrize("document", documents.ALL, ids=verb)
-def test_has_exactly_the_fields_of_the_contract_in_its_order(document):
-    assert list(json.loads(to_json(document))) == COMMON.split() + OWN[verb(document)].split()
+def test_has_the_fields_of_the_contract_in_its_order(document):
+    wanted = COMMON.split() + OWN[verb(document)].split()
+    # Fields may be added behind those of the contract, never among them.
+    assert list(json.loads(to_json(document)))[: len(wanted)] == wanted
 
 
 @pytest.mark.parametrize(("where", "fields"), PARTS.items(), ids=str)

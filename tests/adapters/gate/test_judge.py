@@ -1,5 +1,7 @@
 """The judge on hand-made boundary traces: what must be a finding, and what must not be."""
 
+import pytest
+
 from interlock.adapters.gate.judge import CRASH, UNEXPLAINED, Judge, Played
 
 JUDGE = Judge(source="vllm")
@@ -69,17 +71,20 @@ def test_what_the_model_cannot_explain_is_the_gates_fault() -> None:
     assert (found.property, found.side) == (UNEXPLAINED, "gate")
 
 
-def test_an_exception_is_a_finding_of_its_side() -> None:
-    error = {"kind": "crash", "type": "AssertionError", "message": "m", "where": "v1/core/sched/scheduler.py:1 f"}
+@pytest.mark.parametrize("side", ["scheduler", "connector"])
+def test_an_exception_is_a_finding_of_its_side(side) -> None:
+    error = {
+        "kind": "crash",
+        "type": "RuntimeError",
+        "message": "m",
+        "where": "x.py:1 f",
+        "side": side,
+        "file": "x.py",
+        "line": 1,
+    }
     (found,) = JUDGE(Played(events(*ADMIT), [], 1, error)).broken
 
-    assert (found.property, found.side) == (CRASH, "scheduler")
-
-    (found,) = JUDGE(
-        Played(events(*ADMIT), [], 1, {**error, "where": "distributed/kv_transfer/kv_connector/x.py:1"})
-    ).broken
-
-    assert found.side == "connector"
+    assert (found.property, found.side, found.file, found.line) == (CRASH, side, "x.py", 1)
 
 
 def test_the_oracle_breaks_the_property_that_it_stands_for() -> None:

@@ -18,7 +18,7 @@ REPORTS = [
     (
         check,
         documents.check(),
-        ["  1  schedule(request0)", "  3  submit_store(job1, block0)", "trace: t.jsonl", "never enabled: store_fails"],
+        ["  0  schedule(request0)", "  2  submit_store(job1, block0)", "trace: t.jsonl", "never enabled: store_fails"],
     ),
     (
         prove,

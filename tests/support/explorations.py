@@ -1,0 +1,46 @@
+"""Systems to explore with several engines, and what the engines must agree on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interlock.proofs.explorer.result import Exploration
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.properties import LeadsTo
+from interlock.spec.language.specification import Specification
+from interlock.spec.language.system import System
+
+SWITCHES = [
+    {"store_dedup": dedup, "source_hold": hold}
+    for dedup in ("per_step", "in_flight", "in_flight_by_hash")
+    for hold in ("fence", "pin")
+]
+"""All values of all switches; every preset is one of them (a test says so)."""
+
+
+def slice_system(
+    name: str,
+    sets: dict[str, str] | None = None,
+    scope: dict[str, int] | None = None,
+    spec: Specification = SPECIFICATION,
+) -> System:
+    """A slice with all its properties but leads-to, which the vectorised explorer leaves to the plain one."""
+    slice_ = spec.slice(name)
+    properties = [p for p in spec.properties if name in p.slices and not isinstance(p, LeadsTo)]
+    return elaborate(spec, spec.switch_values("interlock", sets), slice_, scope, properties)
+
+
+def summary(found: Exploration) -> dict[str, Any]:
+    """Everything on which engines must agree."""
+    return {
+        "states": found.states,
+        "transitions": found.transitions,
+        "depth": found.depth,
+        "exhaustive": found.exhaustive,
+        "reason": found.reason,
+        "verdicts": found.verdicts,
+        "never_enabled": found.never_enabled,
+        "witnesses": found.witnesses,
+        "counterexamples": {c.property_id: (c.length, c.broken) for c in found.counterexamples},
+    }
