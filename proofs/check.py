@@ -97,6 +97,7 @@ def run_check(
     properties: list[str] | None = None,
     engine: str = "auto",
     device: str = "cpu",
+    symmetry: bool = False,
     progress: Callable[[Progress], None] | None = None,
     trace_dir: Path | None = None,
     spec: Specification = SPECIFICATION,
@@ -109,6 +110,8 @@ def run_check(
         scope: sizes that replace the slices' own.
         engine: ``plain``, ``vectorised``, or ``auto``: whichever suits the size and the device.
         device: ``cpu`` or ``cuda``, which is for the vectorised engine.
+        symmetry: visit one state for all that differ in the names of sort elements only (vectorised
+            engine); verdicts are the same, counts are of orbits.
         trace_dir: where to write ``SLICE.PROPERTY.jsonl`` for each violation.
 
     Raises:
@@ -137,7 +140,7 @@ def run_check(
 
         # Whoever names properties wants their counterexamples, not the rest of the graph.
         stop_at = [p.id for p in covered if not isinstance(p, Witness)] if properties else []
-        found = explore_with(engine, device, system, limits=limits, progress=report, stop_at=stop_at)
+        found = explore_with(engine, device, system, limits=limits, progress=report, stop_at=stop_at, symmetry=symmetry)
         run = _as_run(found, preset, trace_dir)
         runs.append(run)
         if progress is not None:

@@ -13,10 +13,13 @@ from interlock.spec.language.system import System
 ENGINES = ("auto", "plain", "vectorised")
 DEVICES = ("cpu", "cuda")
 
-PLAIN_STATES = 40_000
+PLAIN_STATES = 20_000
 """The plain explorer is done with so many states before the vectorised one has compiled its kernels."""
 PLAIN_STATES_LEADS_TO = 400_000
 """Leads-to needs the plain explorer's graph in any case, so it gets a longer try at everything."""
+
+VECTORISED_STATES = 1_000_000_000
+"""The limit of the vectorised engine where none was set: memory and time end it sooner."""
 
 
 def explore_with(
@@ -27,16 +30,23 @@ def explore_with(
     limits: Limits,
     progress: Callable[[Progress], None] | None = None,
     stop_at: Iterable[str] = (),
+    symmetry: bool = False,
 ) -> Exploration:
     """Explore with a named engine; ``auto`` tries the plain one up to a size, on the CPU.
 
     The vectorised engine leaves leads-to properties to the plain one, which then explores as well.
 
+    Args:
+        symmetry: visit one state per orbit, which only the vectorised engine can; counts are then of orbits.
+
     Raises:
         NoDevice: there is no CUDA device.
+        ValueError: symmetry is asked of the plain engine, or of sorts that are not interchangeable.
     """
     stop_at = list(stop_at)
-    if engine == "auto" and device == "cpu":
+    if symmetry and engine == "plain":
+        raise ValueError("the plain engine knows no symmetry: use the vectorised one")
+    if engine == "auto" and device == "cpu" and not symmetry:
         tried = _try_plain(system, limits, progress, stop_at)
         if tried is not None:
             return tried
@@ -44,8 +54,16 @@ def explore_with(
         return explore(system, limits=limits, progress=progress, stop_at=stop_at)
     # Imported here, because a small check needs no numpy.
     from interlock.proofs.vectorised.run import explore_vectorised, with_leads_to  # noqa: PLC0415
+    from interlock.proofs.vectorised.search import Options  # noqa: PLC0415
 
-    found = explore_vectorised(system, limits=limits, progress=progress, stop_at=stop_at, device=device)
+    wider = replace(limits, states=VECTORISED_STATES) if limits.states == Limits().states else limits
+    if symmetry:
+        safety = replace(system, properties=tuple(p for p in system.properties if not isinstance(p, LeadsTo)))
+        found = explore_vectorised(
+            safety, limits=wider, progress=progress, stop_at=stop_at, device=device, options=Options(symmetry=True)
+        )
+    else:
+        found = explore_vectorised(system, limits=wider, progress=progress, stop_at=stop_at, device=device)
     return with_leads_to(system, found, limits, progress)
 
 
@@ -57,4 +75,4 @@ def _try_plain(
     most = PLAIN_STATES_LEADS_TO if leads_to else PLAIN_STATES
     within = replace(limits, states=min(most, limits.states))
     found = explore(system, limits=within, progress=progress, stop_at=stop_at)
-    return None if found.states > most else found
+    return None if found.cut and found.states >= most and limits.states > most else found

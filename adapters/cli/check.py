@@ -39,6 +39,12 @@ def check(
     properties: options.Properties = None,
     engine: Annotated[Engine, typer.Option(help="Explorer to use; auto chooses by size and device.")] = Engine.AUTO,
     device: Annotated[Device, typer.Option(help="Where the vectorised explorer runs.")] = Device.CPU,
+    memory: Annotated[
+        float | None,
+        typer.Option(
+            metavar="GIB", min=0.001, help="Memory of the vectorised explorer's states; default: most of what is free."
+        ),
+    ] = None,
     trace: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the shortest counterexample to FILE, others beside it."),
@@ -65,6 +71,7 @@ def check(
         properties=properties or None,
         engine=engine.value,
         device=device.value,
+        memory=None if memory is None else int(memory * 2**30),
         trace=trace,
     )
     return conduct(CheckBinding(request, session), session)

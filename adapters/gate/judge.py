@@ -17,6 +17,7 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import negation
+from interlock.statemachine.sparse.monitor import Monitor
 from interlock.statemachine.trace import Trace, TraceEvent, header
 from interlock.statemachine.trace import event as make_event
 
@@ -28,8 +29,13 @@ ORACLE_EVENT = "update_from_output"
 
 PREMISE = "premise-of-"
 
+NOT_AT_A_BOUNDARY = ("computed-and-kept-is-served", "passed-over-is-not-lost", "a-job-ends-with-its-last-report")
+"""Nothing that a connector does can break these in a trace: skips of a scan leave no event, and the reports
+are our own harness's. They are checked on the model."""
+
 CRASH = "connector-does-not-raise"
 HANG = "calls-return"
+DIES = "process-survives"
 UNEXPLAINED = "seen-events-are-explained"
 REFINES = "machine-refines-the-specification"
 """Findings that are no property of the specification: an exception, a time-out, a trace that does not fit."""
@@ -98,7 +104,7 @@ class Judge:
         refines: bool = False,
         spec: Specification = SPECIFICATION,
     ) -> None:
-        self._spec, self._refines = spec, refines
+        self._spec, self._refines, self._workers = spec, refines, workers
         self._header = header(
             spec,
             source=source,
@@ -108,6 +114,9 @@ class Judge:
             meta=meta,
         )
         self._steps_judged = _steps_judged(spec)
+        self._at_finish = frozenset(
+            p.id for p in spec.properties if isinstance(p, BoundaryClause) and p.action == "plan_finish_store"
+        )
         self._judged_by = _with_premises(spec)
 
     def __call__(self, played: Played) -> Judgement:
@@ -120,17 +129,24 @@ class Judge:
         broken += [self._from_oracle(f, trace.events) for f in played.faults]
         if played.error is not None:
             broken.append(_raised(played.error, len(trace.events)))
-        elif trace.events and replayed.longest_prefix < len(trace.events) and not broken:
-            broken.append(_unexplained(UNEXPLAINED, "gate", replayed, trace))
+        elif replayed.stopped and not broken:
+            # What the model cannot follow may still break a clause that needs no model behind it.
+            broken = self._by_clauses(trace) or [_unexplained(UNEXPLAINED, "gate", replayed, trace)]
         if self._refines and trace.events and not broken:
             replayed = run_replay(trace, judge=False)
-            if replayed.verdict != "holds":
+            if replayed.stopped:
                 broken.append(_unexplained(REFINES, "connector", replayed, trace))
         seen = Counter(e.event for e in trace.events)
         judged = Counter({name.removeprefix(PREMISE): 1 for name in exercised})
-        for event, count in seen.items():
-            for property_id in self._steps_judged.get(event, ()):
-                judged[property_id] += count
+        finished: set[str] = set()
+        for e in trace.events:
+            if e.event == "finish":
+                finished.update(e.args.values())
+            for property_id in self._steps_judged.get(e.event, ()):
+                # A finish-time store is a plan_store of a request that has finished.
+                at_finish = property_id in self._at_finish
+                if not at_finish or not finished.isdisjoint(e.args.values()):
+                    judged[property_id] += 1
         return Judgement(
             _first_of_each(broken, self._spec), trace, played.steps, dict(judged), dict(seen), replayed.not_expressible
         )
@@ -142,6 +158,18 @@ class Judge:
             for i, e in enumerate(played.events)
         )
         return Trace(self._header.model_copy(update={"events": len(events)}), events, "")
+
+    def _by_clauses(self, trace: Trace) -> list[Broken]:
+        """What the boundary clauses alone find, event by event, whether or not the model explains the rest."""
+        monitor = Monitor(self._spec, sizes={"worker": self._workers})
+        found: list[Broken] = []
+        for index, event in enumerate(trace.events):
+            for b in monitor.observe(event):
+                declared = next((p for p in self._spec.properties if p.id == b.property), None)
+                if isinstance(declared, BoundaryClause):
+                    where = ", ".join(f"{k} = {v}" for k, v in b.instance)
+                    found.append(self._broken(b.property, event, index, f"{where}: {declared.doc}"))
+        return found
 
     def _broken(self, property_id: str, event: TraceEvent, index: int, message: str) -> Broken:
         return Broken(f"{property_id}:{event.event}", property_id, "connector", message, index)
@@ -156,10 +184,12 @@ class Judge:
 
 def _unexplained(property_id: str, side: Side, replayed: ReplayResult, trace: Trace) -> Broken:
     at = min(replayed.longest_prefix, len(trace.events) - 1)
-    return Broken(f"{property_id}:{trace.events[at].event}", property_id, side, replayed.reason, at)
+    return Broken(f"{property_id}:{trace.events[at].event}", property_id, side, replayed.stopped, at)
 
 
 def _raised(error: dict[str, Any], at: int) -> Broken:
+    if error["kind"] == "died":
+        return Broken(DIES, DIES, "connector", error["message"], at)
     if error["kind"] == "timeout":
         return Broken(HANG, HANG, "connector", error["message"], at)
     where = str(error.get("where", "somewhere"))
@@ -211,5 +241,6 @@ def property_ids(spec: Specification) -> list[str]:
     return [
         p.id
         for p in spec.properties
-        if isinstance(p, (BoundaryClause, ActionProperty)) or (isinstance(p, Invariant) and not p.lemma)
+        if p.id not in NOT_AT_A_BOUNDARY
+        and (isinstance(p, (BoundaryClause, ActionProperty)) or (isinstance(p, Invariant) and not p.lemma))
     ]

@@ -11,20 +11,32 @@ from typing import Protocol
 from interlock.adapters.gate.config import connector_config as read_config
 from interlock.adapters.gate.errors import GateUsageError
 from interlock.adapters.gate.finding import Reporting
-from interlock.adapters.gate.judge import CRASH, HANG, REFINES, UNEXPLAINED, Judge, Judgement, Played, property_ids
+from interlock.adapters.gate.judge import (
+    CRASH,
+    DIES,
+    HANG,
+    NOT_AT_A_BOUNDARY,
+    REFINES,
+    UNEXPLAINED,
+    Judge,
+    Judgement,
+    Played,
+    property_ids,
+)
 from interlock.adapters.gate.profiles import PROFILES
 from interlock.adapters.gate.result import GateResult, GateVerdict, Progress
 from interlock.adapters.gate.scenario import Scenario
 from interlock.adapters.gate.search import Found, Search, Searched
 from interlock.adapters.gate.seeds import seeds
 from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.specification import UnknownName
 
 OWN = "interlock"
 NOT_IN_THIS_HARNESS = ("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing stores")
 """What the harness on a real scheduler never does; listed in every such run."""
 
-AUTOMATIC = (CRASH, HANG, UNEXPLAINED, REFINES)
+AUTOMATIC = (CRASH, HANG, DIES, UNEXPLAINED, REFINES)
 """Findings that are no property of the specification."""
 
 
@@ -111,6 +123,7 @@ def run_gate(
     judged = {p: searched.judged.get(p, 0) for p in property_ids(SPECIFICATION) if not wanted or p in wanted}
     result.rules = {p: n for p, n in judged.items() if n}
     result.never_exercised = [p for p, n in judged.items() if n == 0]
+    result.never_exercised += [] if wanted else [*NOT_AT_A_BOUNDARY, *_leads_to()]
     result.never_exercised += NOT_IN_THIS_HARNESS if engine == "vllm" else ()
     result.not_expressible = searched.not_expressible
     result.findings = [reporting.finding(f) for f in searched.found.values()]
@@ -162,6 +175,11 @@ def _driver(
         progress(Progress(f"starting vLLM {release}"))
     driver = VllmDriver(connector, extra, release, observer)
     return driver, driver.vllm, 1
+
+
+def _leads_to() -> list[str]:
+    """What must happen some day cannot be judged by a trace that ends."""
+    return [p.id for p in SPECIFICATION.properties if isinstance(p, LeadsTo)]
 
 
 def _installed() -> str | None:

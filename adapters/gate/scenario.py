@@ -22,10 +22,14 @@ NAMES = "ABCDEFGHIJKLMNOP"
 PROMPTS = (["p"], ["p", "q"], ["p", "q", "s"], ["p", "t"], ["u", "v"], ["u", "v", "w"], ["x", "y"], ["z", "a"])
 """Prompts that share prefixes: one symbol is one full block, equal prefixes are equal blocks."""
 
+ALMOST, PAST = "almost a block", "past a block"
+"""A tail of a block less one token, and as many decoded tokens as fill a block and begin the next."""
+
 POOLS: dict[str, dict[str, int]] = {
     "ample": {"gpu_blocks": 32, "cpu_chunks": 24},
     "tight_gpu": {"gpu_blocks": 5, "cpu_chunks": 24},
     "tight_cpu": {"gpu_blocks": 32, "cpu_chunks": 3},
+    "tight_both": {"gpu_blocks": 6, "cpu_chunks": 4},
 }
 """Pool sizes to draw from; tests that never fill a pool miss most faults."""
 
@@ -54,6 +58,11 @@ class Scenario:
         """The operations as plain JSON."""
         return [{k: list(v) if isinstance(v, tuple) else v for k, v in o} for o in self.operations]
 
+    def sized(self, block_size: int) -> list[Operation]:
+        """The operations for an engine with blocks of so many tokens."""
+        tokens = {ALMOST: block_size - 1, PAST: block_size + 2}
+        return [{k: tokens.get(v, v) if isinstance(v, str) else v for k, v in o.items()} for o in self.plain()]
+
     @property
     def steps(self) -> int:
         """How often ``schedule()`` is called."""
@@ -73,8 +82,8 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.
         {
             "op": st.just("add"),
             "prompt": st.sampled_from(PROMPTS),
-            "tail": st.integers(0, 1),
-            "max_tokens": st.integers(1, 3),
+            "tail": st.sampled_from((0, 1, ALMOST)),
+            "max_tokens": st.sampled_from((1, 2, 3, PAST)),
         }
     )
     step, settle = st.just({"op": "step"}), st.just({"op": "settle"})
@@ -187,7 +196,7 @@ def in_words(scenario: Scenario) -> tuple[str, ...]:
     for o in scenario.plain():
         match o["op"]:
             case "add":
-                tail = f" + {o['tail']} token" if o["tail"] else ", aligned"
+                tail = f" + {o['tail']} token" if o["tail"] == 1 else f" + {o['tail']}" if o["tail"] else ", aligned"
                 lines.append(f"{o['request']} arrives with prompt {' '.join(o['prompt'])}{tail}")
             case "step":
                 lines.append("the engine steps")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 
-from interlock.adapters.gate.judge import Broken, Judgement
+from interlock.adapters.gate.judge import DIES, HANG, Broken, Judgement
 from interlock.adapters.gate.scenario import DRAIN, Scenario, scenarios, simplify
 
 
@@ -42,8 +42,15 @@ class Searched:
     cut_short: str = ""
 
 
+COSTLY = (HANG, DIES)
+
+
 class _Shown(Exception):
     """Raised to make Hypothesis shrink the scenario at hand."""
+
+
+class _Costly(BaseException):
+    """Leaves Hypothesis without shrinking."""
 
 
 class _OutOfTime(BaseException):
@@ -115,12 +122,17 @@ class Search:
                 target.append(ids[0])
             if target and target[0] in ids:
                 smallest[:] = [full]
+                if target[0].partition(":")[0] in COSTLY:
+                    raise _Costly
                 raise _Shown(target[0])
 
         try:
             drawn()
         except _Shown:
             self._keep(target[0], smallest[0])
+            return True
+        except _Costly:
+            self._found(target[0], smallest[0])
             return True
         except (_OutOfTime, KeyboardInterrupt):
             if smallest:
@@ -140,7 +152,9 @@ class Search:
             return holds
 
         try:
-            simplify(scenario, still)
+            # What hangs or dies costs seconds a play: it is shown as it was found.
+            if finding.partition(":")[0] not in COSTLY:
+                simplify(scenario, still)
         finally:
             self._found(finding, shortest)
 

@@ -19,6 +19,9 @@ from interlock.adapters.vllm.recorder import Record, Recorder
 
 VOCABULARY = 32768
 
+NOT_STORABLE = "nothing that may be stored"
+"""Expected of a store whose source is no full block of a request (I-31), or the null block (I-32): no content is it."""
+
 
 class DriveError(Exception):
     """The driver asked for something that cannot be; the message says what."""
@@ -177,10 +180,15 @@ class Harness:
             return (None,) * len(job.pairs)  # whoever reads the block checks it
         contents = []
         for block, _ in job.pairs:
-            allocation = self.recorder.allocation_of(job, block)
-            rid, index = self.recorder.owner[block, allocation]
-            contents.append(self.prefixes[rid].content(index, (index + 1) * self.block_size))
+            owner = self.recorder.owner.get((block, self.recorder.allocation_of(job, block)))
+            contents.append(NOT_STORABLE if owner is None else self._full_content(*owner))
         return tuple(contents)
+
+    def _full_content(self, rid: str, index: int) -> Content:
+        """What a block holds once it is full; only full blocks may be stored (I-31)."""
+        prefix = self.prefixes[rid]
+        end = (index + 1) * self.block_size
+        return prefix.content(index, end) if end <= len(prefix.tokens) else NOT_STORABLE
 
     def _copy(self, open_job: OpenJob) -> None:
         if not open_job.copied:

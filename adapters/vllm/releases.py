@@ -47,6 +47,14 @@ def fetch(version: str) -> Path:
     target = cache_root() / version
     if (target / "vllm" / "__init__.py").is_file():
         return target
+    try:
+        return _fetch(version, target)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise VllmReleaseError(f"cannot use the cache {cache_root()}: {reason}; set INTERLOCK_CACHE") from error
+
+
+def _fetch(version: str, target: Path) -> Path:
     _say(f"fetching {PACKAGE} {version} into {target} (a wheel for any CPython tag; its Requires-Python is ignored)")
     cache_root().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache_root(), prefix=f".{version}-") as scratch:

@@ -13,10 +13,12 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from interlock.proofs.explorer.program import Program
+from interlock.proofs.explorer.layout import State
+from interlock.proofs.explorer.program import Fault, Program
 from interlock.proofs.explorer.result import Counterexample, PathStep
 from interlock.spec.language.actions import Fairness
 from interlock.spec.language.properties import LeadsTo
@@ -26,14 +28,33 @@ if TYPE_CHECKING:
     from interlock.proofs.explorer.search import Graph
 
 
-def check_leads_to(program: Program, graph: Graph, p: LeadsTo) -> Counterexample | None:
-    """A fair lasso that visits the premise and then never the conclusion; ``None`` if there is none."""
+@dataclass(frozen=True, slots=True)
+class LeadsToFound:
+    """What was found of one property.
+
+    Args:
+        counterexample: a fair lasso that visits the premise and then never the conclusion, or a path
+            to a state in which one of the two cannot be evaluated; ``None`` if there is neither.
+        premise_met: the premise is true in some state; otherwise the property says nothing.
+    """
+
+    counterexample: Counterexample | None
+    premise_met: bool
+
+
+def check_leads_to(program: Program, graph: Graph, p: LeadsTo) -> LeadsToFound:
+    """Judge a property on the whole graph. The conclusion need be defined only from a premise on."""
+    met = False
     for env in _representatives(program, p.vars):
-        premise, conclusion = program.predicate(p.premise, env), program.predicate(p.conclusion, env)
-        lasso = _find_lasso(program, graph, premise, conclusion, p)
-        if lasso is not None:
-            return lasso
-    return None
+        search = _Lassos(program, graph, p, env)
+        try:
+            found = search.find()
+        except _Undefined as undefined:
+            found = undefined.counterexample
+        met |= search.premise_met
+        if found is not None:
+            return LeadsToFound(found, met)
+    return LeadsToFound(None, met)
 
 
 def _representatives(program: Program, variables: tuple[Var, ...]) -> Iterator[dict[Var, int]]:
@@ -49,38 +70,88 @@ def _representatives(program: Program, variables: tuple[Var, ...]) -> Iterator[d
             yield dict(zip(variables, values, strict=True))
 
 
-def _find_lasso(
-    program: Program,
-    graph: Graph,
-    premise: Callable[[tuple[int, ...]], bool],
-    conclusion: Callable[[tuple[int, ...]], bool],
-    p: LeadsTo,
-) -> Counterexample | None:
-    assert graph.edges is not None
-    open_state = bytearray(0 if conclusion(s) else 1 for s in graph.states)
-    starts = [i for i, s in enumerate(graph.states) if open_state[i] and premise(s)]
-    region: dict[int, tuple[int, int]] = dict.fromkeys(starts, (-1, -1))
-    queue = deque(starts)
-    while queue:
-        state = queue.popleft()
-        for via, target in _pairs(graph.edges[state]):
-            if open_state[target] and target not in region:
-                region[target] = (state, via)
-                queue.append(target)
-    fairness = _Fairness(program)
-    pending: list[Iterable[int]] = [region]
-    while pending:
-        for component in _components(graph, set(pending.pop())):
-            inside = set(component)
-            judged = fairness.judge(graph, component, inside)
-            if isinstance(judged, set):
-                if judged:
-                    pending.append(judged)
-                continue
-            cycle = _cycle(graph, component, inside, judged)
-            message = "the cycle can be repeated for ever" if cycle else "nothing has to happen any more"
-            return _lasso(graph, region, component[0], cycle, p, message)
-    return None
+class _Undefined(Exception):
+    """The premise or the conclusion reads outside a domain."""
+
+    def __init__(self, counterexample: Counterexample) -> None:
+        super().__init__(counterexample.message)
+        self.counterexample = counterexample
+
+
+class _Lassos:
+    """The search for a lasso at one assignment of the property's variables."""
+
+    def __init__(self, program: Program, graph: Graph, p: LeadsTo, env: dict[Var, int]) -> None:
+        self._program, self._graph, self._property = program, graph, p
+        self._premise, self._conclusion = program.predicate(p.premise, env), program.predicate(p.conclusion, env)
+        self._open: dict[int, bool] = {}
+        self._region: dict[int, tuple[int, int]] = {}
+        """States after a premise and before a conclusion, with how each was first reached from one."""
+        self.premise_met = False
+
+    def find(self) -> Counterexample | None:
+        """A fair lasso, if there is one.
+
+        Raises:
+            _Undefined: with a path to where a formula cannot be evaluated.
+        """
+        graph = self._graph
+        assert graph.edges is not None
+        for state in range(len(graph.states)):
+            if self._true(self._premise, "premise", state, None):
+                self.premise_met = True
+                if self._is_open(state, None):
+                    self._region[state] = (-1, -1)
+        queue = deque(self._region)
+        while queue:
+            state = queue.popleft()
+            for via, target in _pairs(graph.edges[state]):
+                if target not in self._region and self._is_open(target, (state, via)):
+                    self._region[target] = (state, via)
+                    queue.append(target)
+        fairness = _Fairness(self._program)
+        pending: list[Iterable[int]] = [self._region]
+        while pending:
+            for component in _components(graph, set(pending.pop())):
+                inside = set(component)
+                judged = fairness.judge(graph, component, inside)
+                if isinstance(judged, set):
+                    if judged:
+                        pending.append(judged)
+                    continue
+                cycle = _cycle(graph, component, inside, judged)
+                message = "the cycle can be repeated for ever" if cycle else "nothing has to happen any more"
+                initial, stem = self._stem(component[0])
+                return Counterexample(self._property.id, initial, (*stem, *cycle), message, loop_from=len(stem))
+        return None
+
+    def _is_open(self, state: int, reached: tuple[int, int] | None) -> bool:
+        if state not in self._open:
+            self._open[state] = not self._true(self._conclusion, "conclusion", state, reached)
+        return self._open[state]
+
+    def _true(self, check: Callable[[State], bool], part: str, state: int, reached: tuple[int, int] | None) -> bool:
+        """Whether a part of the property is true; ``reached``: from which state of the region, if from one."""
+        try:
+            return check(self._graph.states[state])
+        except Fault as fault:
+            message = f"its {part} cannot be evaluated in the last state: {fault.message}"
+            if reached is None:
+                initial, path = self._graph.path(state)
+            else:
+                initial, stem = self._stem(reached[0])
+                path = (*stem, PathStep(reached[1], self._graph.states[state]))
+            raise _Undefined(Counterexample(self._property.id, initial, path, message)) from None
+
+    def _stem(self, state: int) -> tuple[State, tuple[PathStep, ...]]:
+        """The initial state and the steps to a state of the region, by way of a premise."""
+        tail: list[PathStep] = []
+        while self._region[state][0] != -1:
+            previous, via = self._region[state]
+            tail.append(PathStep(via, self._graph.states[state]))
+            state = previous
+        initial, head = self._graph.path(state)
+        return initial, (*head, *reversed(tail))
 
 
 def _pairs(edges: array[int]) -> Iterator[tuple[int, int]]:
@@ -156,25 +227,6 @@ def _walk(graph: Graph, start: int, goal: int, inside: set[int]) -> list[tuple[i
         steps.append((via, goal))
         goal = state
     return steps[::-1]
-
-
-def _lasso(
-    graph: Graph,
-    region: dict[int, tuple[int, int]],
-    entry: int,
-    cycle: tuple[PathStep, ...],
-    p: LeadsTo,
-    message: str,
-) -> Counterexample:
-    tail: list[PathStep] = []
-    state = entry
-    while region[state][0] != -1:
-        previous, via = region[state]
-        tail.append(PathStep(via, graph.states[state]))
-        state = previous
-    initial, head = graph.path(state)
-    stem = (*head, *reversed(tail))
-    return Counterexample(p.id, initial, (*stem, *cycle), message, loop_from=len(stem))
 
 
 def _components(graph: Graph, region: set[int]) -> Iterator[list[int]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 from interlock.proofs.explorer.generate import Generator
 from interlock.proofs.explorer.layout import State
@@ -11,22 +10,33 @@ from interlock.proofs.explorer.program import Fault, Program, defined
 from interlock.spec.language import terms as T
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Witness
 
+_PREMISE = "premise:"
 
-@dataclass(frozen=True, slots=True)
-class StateCheck:
-    """A formula over one state."""
+Said = tuple[str, str]
+"""What is said of a formula that is false, and of one that is undefined."""
+IN_STATE: Said = ("is false in the last state", "cannot be evaluated in the last state")
+BEFORE_STEP: Said = ("is false when the last step is taken", "cannot be evaluated when the last step is taken")
+OF_STEP: Said = ("is false of the last step", "cannot be evaluated on the last step")
 
-    property_id: str
-    formula: T.Term
-    wanted: bool
-    """An invariant is wanted true; a witness or premise is looked for."""
+
+def premise_key(invariant: str) -> str:
+    """The key under which the premise of an invariant is looked for, like a witness."""
+    return f"{_PREMISE}{invariant}"
+
+
+def owner(key: str) -> str:
+    """The property that a witness or premise belongs to."""
+    return key.removeprefix(_PREMISE)
 
 
 class Monitors:
-    """Checks to run on each new state and on each step.
+    """Checks to run on each new state and on each step; they raise ``Fault`` where a formula is undefined.
 
-    ``first_false(s)`` evaluates all invariants in one generated function, because one call per
-    state costs less than one per property, and says which are false, if any.
+    Attributes:
+        all_hold: all invariants in one generated function, because one call per state costs less
+            than one per property; ``false_ones`` says which are false.
+        sought: witnesses by id, premises by :func:`premise_key`.
+        before_checks, step_checks: per action instance, on the state before and on the step.
     """
 
     def __init__(self, program: Program) -> None:
@@ -40,7 +50,7 @@ class Monitors:
                 case Invariant():
                     self.invariants[p.id] = p.formula
                     if p.premise is not None:
-                        self.sought[f"premise:{p.id}"] = program.predicate(p.premise)
+                        self.sought[premise_key(p.id)] = program.predicate(p.premise)
                 case Witness():
                     self.sought[p.id] = program.predicate(p.formula)
                 case ActionProperty():
@@ -58,14 +68,15 @@ class Monitors:
 
     def false_ones(self, state: State) -> list[tuple[str, str]]:
         """The invariants that are false in ``state`` (or undefined there), each with a message."""
-        found: list[tuple[str, str]] = []
-        for property_id, check in self._each.items():
-            try:
-                if not check(state):
-                    found.append((property_id, "is false in the last state"))
-            except Fault as e:
-                found.append((property_id, f"cannot be evaluated in the last state: {e.message}"))
-        return found
+        return _wrong(self._each.items(), IN_STATE, state)
+
+    def false_before(self, via: int, state: State) -> list[tuple[str, str]]:
+        """The boundary clauses that are false (or undefined) when an instance is taken, each with a message."""
+        return _wrong(self.before_checks.get(via, ()), BEFORE_STEP, state)
+
+    def false_of_step(self, via: int, state: State, after: State) -> list[tuple[str, str]]:
+        """The action properties that are false (or undefined) of a step, each with a message."""
+        return _wrong(self.step_checks.get(via, ()), OF_STEP, state, after)
 
     def _conjunction(self) -> Callable[[State], bool]:
         generator = Generator(self._program.layout)
@@ -75,3 +86,15 @@ class Monitors:
         scope: dict[str, object] = {"defined": defined, "Fault": Fault}
         exec(compile(source, "<invariants>", "exec"), scope)
         return scope["all_hold"]  # type: ignore[return-value]
+
+
+def _wrong(checks: Iterable[tuple[str, Callable[..., bool]]], said: Said, *states: State) -> list[tuple[str, str]]:
+    """The checks that are not true of ``states``: outside a domain is a violation, as false is."""
+    found: list[tuple[str, str]] = []
+    for property_id, check in checks:
+        try:
+            if not check(*states):
+                found.append((property_id, said[0]))
+        except Fault as e:
+            found.append((property_id, f"{said[1]}: {e.message}"))
+    return found

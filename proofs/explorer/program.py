@@ -9,6 +9,7 @@ from itertools import product
 from interlock.proofs.explorer.generate import Env, Generator
 from interlock.proofs.explorer.layout import UNDEFINED, Layout, State
 from interlock.spec.language import terms as T
+from interlock.spec.language.sorts import INT
 from interlock.spec.language.system import Step, System
 
 
@@ -80,18 +81,57 @@ class Program:
         self.successors: Callable[[State], list[Outcome]] = self._compile_successors()
 
     def initial_states(self) -> list[State]:
-        """The initial state (exactly one in this version of the language)."""
+        """The initial state (exactly one in this version of the language), undefined outside the domains."""
+        values = self._initial_values()
+        outside = self._outside(values)
+        return [tuple(UNDEFINED if slot in outside else v for slot, v in enumerate(values))]
+
+    def initial_wrongs(self) -> list[Fault | ScopeExceeded]:
+        """Why the initial state is none of the system's: a range or a domain that it does not respect."""
+        values, found = self._initial_values(), list[Fault | ScopeExceeded]()
+        outside = self._outside(values)
+        for slot, value in enumerate(values):
+            v = self.layout.variable(self.layout.slots[slot].variable)
+            if slot in outside:
+                continue
+            if v.domain is not None and v.init is None:
+                found.append(Fault(domain_id(v.name), f"{v.name} is defined at the start but has no value"))
+            elif v.result == INT:
+                low, high = self._constant(v.low), None if v.high is None else self._constant(v.high)
+                if value < low or (high is not None and value > high):
+                    bound = f"below {low}" if value < low else f"above {high}"
+                    found.append(Fault(range_id(v.name), f"{v.name} starts as {value}, {bound}"))
+                elif high is None and value > self.system.int_max:
+                    found.append(self._beyond(f"{v.name} starts as {value}"))
+        return found
+
+    def _initial_values(self) -> State:
+        """The initial value of every slot, whether it is defined there or not."""
         values: list[int] = []
         for slot in self.layout.slots:
             v = self.layout.variable(slot.variable)
-            if v.init is None:
-                values.append(UNDEFINED)
-                continue
-            value = self._generator.expr(v.init, dict(zip(v.args, slot.args, strict=True)))
-            if not isinstance(value, int):
-                raise ValueError(f"the initial value of {v.name} reads the state: {v.init}")
-            values.append(value)
-        return [tuple(values)]
+            env = dict(zip(v.args, slot.args, strict=True))
+            values.append(UNDEFINED if v.init is None else self._constant(v.init, env))
+        return tuple(values)
+
+    def _outside(self, values: State) -> set[int]:
+        """Slots of partial functions outside their domain; domains read total functions only."""
+        return {
+            self.layout.index(v.name, tuple(env.values()))
+            for v in self.system.variables
+            if v.domain is not None
+            for env in self.layout.assignments(v.args)
+            if not self.predicate(v.domain, env)(values)
+        }
+
+    def _constant(self, t: T.Term, env: Env | None = None) -> int:
+        value = self._generator.expr(t, env or {})
+        if not isinstance(value, int):
+            raise ValueError(f"reads the state, where there is none: {t}")
+        return value
+
+    def _beyond(self, what: str) -> ScopeExceeded:
+        return ScopeExceeded(f"{what}: raise int_max of the scope, now {self.system.int_max}")
 
     def predicate(self, formula: T.Term, env: Env | None = None) -> Callable[[State], bool]:
         """A formula over one state, compiled; raises :class:`Fault` where it is undefined."""
@@ -121,7 +161,8 @@ class Program:
         guard = self.guard_source(instance)
         if guard == "0":
             return []
-        body: list[str] = ["n = list(s)"]
+        # The slots of partial functions that the step gives a value.
+        body: list[str] = ["n = list(s)", "g = set()"]
         env = instance.env()
         for u in instance.step.updates:
             body += self._update_source(u.symbol, u.args, u.over, u.when, u.value, env)
@@ -155,6 +196,8 @@ class Program:
                 lines.append(f"if {condition}:")
                 indent = " "
             slot, new = generator.slot(symbol, args, inner), generator.expr(value, inner)
+            if self.layout.variable(symbol).domain is not None:
+                lines.append(f"{indent}g.add({slot})")
             if self.layout.variable(symbol).result == "int":
                 lines += [indent + line for line in self._ranged_source(symbol, slot, new)]
             elif self.layout.variable(symbol).result == "bool" and isinstance(new, str):
@@ -165,11 +208,11 @@ class Program:
 
     def _ranged_source(self, symbol: str, slot: int | str, new: int | str) -> list[str]:
         v = self.layout.variable(symbol)
-        low = self._generator.expr(v.low, {})
+        low = self._constant(v.low)
         lines = [f"v = {new}"]
         lines.append(f"if v < {low}: raise Fault('{range_id(symbol)}', f'{symbol} becomes {{v}}, below {low}')")
         if v.high is not None:
-            high = self._generator.expr(v.high, {})
+            high = self._constant(v.high)
             lines.append(f"if v > {high}: raise Fault('{range_id(symbol)}', f'{symbol} becomes {{v}}, above {high}')")
         else:
             top = self.system.int_max
@@ -180,7 +223,10 @@ class Program:
         return lines
 
     def _domain_source(self, instance: Instance) -> list[str]:
-        """Partial functions whose domain this step may change hold UNDEFINED outside it afterwards."""
+        """Partial functions that this step may change hold a value exactly in their domain afterwards.
+
+        A value that is given outside it is a violation: to drop it would be to clamp.
+        """
         changed = {u.symbol for u in instance.step.updates}
         lines: list[str] = []
         for v in self.system.variables:
@@ -189,7 +235,11 @@ class Program:
             for env in self.layout.assignments(v.args):
                 slot = self.layout.index(v.name, tuple(env.values()))
                 inside = self._generator.expr(v.domain, env, "n")
-                lines.append(f"if not {inside}: n[{slot}] = {UNDEFINED}")
+                lines.append(f"if not {inside}:")
+                if v.name in changed:
+                    message = f"{v.name} is given a value outside its domain"
+                    lines.append(f" if {slot} in g: raise Fault('{domain_id(v.name)}', '{message}')")
+                lines.append(f" n[{slot}] = {UNDEFINED}")
                 lines.append(
                     f"elif n[{slot}] == {UNDEFINED}: "
                     f"raise Fault('{domain_id(v.name)}', '{v.name} is defined but has no value')"

@@ -24,7 +24,8 @@ class Counterexample:
     """A shortest path from the initial state.
 
     Args:
-        steps: the path; the last step ends in the violating state, or is the violating step.
+        steps: the path; the last step ends in the violating state, or is the violating step. None
+            where the initial state is what is wrong.
         loop_from: for a lasso, the index in ``steps`` after which the cycle starts; else ``None``.
         broken: the last step has no next state of its own (a range or definedness violation).
     """
@@ -48,6 +49,7 @@ class Exploration:
 
     Args:
         exhaustive: every reachable state was visited; false after a limit or a scope bound.
+        cut: a limit ended it early; a scope bound (some integer is too small) does not.
         transitions: enabled action instances over all visited states, self-loops included.
         depth: length of the longest shortest path.
         never_enabled: actions that were enabled in no visited state.
@@ -70,3 +72,4 @@ class Exploration:
     witnesses: dict[str, int] = field(default_factory=dict)
     engine: str = "plain"
     collision_bound: float = 0.0
+    cut: bool = False

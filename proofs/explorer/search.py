@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from interlock.proofs.explorer.layout import State
 from interlock.proofs.explorer.liveness import check_leads_to
-from interlock.proofs.explorer.monitors import Monitors
+from interlock.proofs.explorer.monitors import Monitors, owner
 from interlock.proofs.explorer.program import Fault, Program, ScopeExceeded
-from interlock.proofs.explorer.result import Counterexample, Exploration, PathStep, PropertyVerdict
-from interlock.spec.language.properties import Invariant, LeadsTo, Witness
+from interlock.proofs.explorer.result import Counterexample, Exploration, PathStep
+from interlock.proofs.explorer.verdicts import Met, verdicts
+from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.system import System
 
 _ROOT = -1
-_TOO_SMALL = "the scope is too small"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,25 +106,27 @@ class _Search:
         self.found: dict[str, Counterexample] = {}
         self.witnesses: dict[str, int] = {}
         self.enabled: set[int] = set()
+        self.premises: set[str] = set()
         self.transitions = 0
         self.depth = 0
         self.reason = ""
+        self.cut = False
+        """A limit was reached, or there is nothing to start from: what was found so far is all."""
         self.started = time.perf_counter()
         self._reported = self.started
 
     def run(self) -> Exploration:
-        level = [self._visit(s, _ROOT, _ROOT) for s in self.program.initial_states()]
+        level = self._start()
         while level and not self._should_stop(len(level)):
             level = self._expand(level)
             self.depth += bool(level)
+            self._forget_reached()
         if level and not self.reason:
             self.reason = "stopped at the violations that were asked for"
         exhaustive = not self.reason
         if exhaustive:
             for p in self.leads_to:
-                lasso = check_leads_to(self.program, self.graph, p)
-                if lasso is not None:
-                    self.found[p.id] = lasso
+                self._judge_leads_to(p)
         return Exploration(
             program=self.program,
             states=len(self.graph.states),
@@ -133,14 +135,36 @@ class _Search:
             seconds=time.perf_counter() - self.started,
             exhaustive=exhaustive,
             reason=self.reason,
-            verdicts=self._verdicts(exhaustive),
+            verdicts=verdicts(
+                self.program,
+                Met(self.found, self.witnesses, self.enabled, self.premises),
+                exhaustive=exhaustive,
+            ),
             counterexamples=list(self.found.values()),
             never_enabled=sorted(
                 {s.name for s in self.program.system.steps}
                 - {self.program.instances[i].step.name for i in self.enabled}
             ),
             witnesses=self.witnesses,
+            cut=self.cut,
         )
+
+    def _start(self) -> list[int]:
+        """The first level: the initial state, unless it is none of the system's."""
+        (initial,) = self.program.initial_states()
+        wrongs = self.program.initial_wrongs()
+        for wrong in wrongs:
+            if isinstance(wrong, ScopeExceeded):
+                self._scope_exceeded(wrong)
+            else:
+                found = Counterexample(wrong.property_id, initial, (), wrong.message)
+                self.found.setdefault(wrong.property_id, found)
+        if wrongs:
+            self._cut(self.reason or "the initial state is none of the system's")
+            return []
+        level = [self._visit(initial, _ROOT, _ROOT)]
+        self._forget_reached()
+        return level
 
     def _expand(self, level: list[int]) -> list[int]:
         graph, successors, number_of = self.graph, self.program.successors, self.graph.number
@@ -154,14 +178,19 @@ class _Search:
             for via, after in outcomes:
                 self.enabled.add(via)
                 if via in before_checks:
-                    self._check_before(number, state, via)
+                    for property_id, message in self.monitors.false_before(via, state):
+                        self._record(property_id, number, message, via, state)
                 if not isinstance(after, tuple):
                     self._went_wrong(number, via, after)
                     continue
                 if via in step_checks:
-                    self._check_step(number, state, via, after)
+                    for property_id, message in self.monitors.false_of_step(via, state, after):
+                        self._record(property_id, number, message, via, after)
                 target = number_of.get(after)
                 if target is None:
+                    if len(graph.states) >= self.limits.states:
+                        self._cut(f"stopped at {self.limits.states:,} states: choose a smaller scope")
+                        return following
                     target = self._visit(after, number, via)
                     following.append(target)
                 if graph.edges is not None:
@@ -172,25 +201,35 @@ class _Search:
             if not number & 1023:
                 self._report(len(level))
                 if time.perf_counter() - self.started > self.limits.seconds:
-                    self.reason = f"stopped after {self.limits.seconds:.0f} s"
+                    self._cut(f"stopped after {self.limits.seconds:.0f} s")
                     return following
-            if len(graph.states) > self.limits.states:
-                self.reason = f"stopped at {self.limits.states:,} states: choose a smaller scope"
-                return following
         return following
 
     def _visit(self, state: State, parent: int, via: int) -> int:
         number = self.graph.add(state, parent, via)
         if not self.monitors.all_hold(state):
             for property_id, message in self.monitors.false_ones(state):
-                if property_id not in self.found:
-                    self._record(property_id, number, message)
-        # Reached witnesses leave the list: most are reached early, and each costs a call per state.
-        for property_id, check in list(self.monitors.sought.items()):
-            if check(state):
-                self.witnesses[property_id] = self._depth_of(number)
-                del self.monitors.sought[property_id]
+                self._record(property_id, number, message)
+        for key, check in self.monitors.sought.items():
+            try:
+                if check(state) and key not in self.witnesses:
+                    self.witnesses[key] = self._depth_of(number)
+            except Fault as e:
+                what = "" if owner(key) == key else "its premise "
+                self._record(owner(key), number, f"{what}cannot be evaluated in the last state: {e.message}")
         return number
+
+    def _forget_reached(self) -> None:
+        """Stop looking for witnesses that are reached, at the end of a level: each costs a call per state."""
+        for key in [k for k in self.monitors.sought if k in self.witnesses or owner(k) in self.found]:
+            del self.monitors.sought[key]
+
+    def _judge_leads_to(self, p: LeadsTo) -> None:
+        judged = check_leads_to(self.program, self.graph, p)
+        if judged.counterexample is not None:
+            self.found[p.id] = judged.counterexample
+        if judged.premise_met:
+            self.premises.add(p.id)
 
     def _depth_of(self, number: int) -> int:
         depth = 0
@@ -198,22 +237,19 @@ class _Search:
             number, depth = self.graph.parent[number], depth + 1
         return depth
 
-    def _check_before(self, number: int, state: State, via: int) -> None:
-        for property_id, check in self.monitors.before_checks[via]:
-            if property_id not in self.found and not check(state):
-                self._record(property_id, number, "is false when the last step is taken", via, state)
-
-    def _check_step(self, number: int, state: State, via: int, after: State) -> None:
-        for property_id, check in self.monitors.step_checks[via]:
-            if property_id not in self.found and not check(state, after):
-                self._record(property_id, number, "is false of the last step", via, after)
-
     def _went_wrong(self, number: int, via: int, wrong: Fault | ScopeExceeded) -> None:
         if isinstance(wrong, ScopeExceeded):
-            self.reason = self.reason or f"{_TOO_SMALL}: {wrong}"
-        elif wrong.property_id not in self.found:
-            state = self.graph.states[number]
-            self._record(wrong.property_id, number, wrong.message, via, state, broken=True)
+            self._scope_exceeded(wrong)
+        else:
+            self._record(wrong.property_id, number, wrong.message, via, self.graph.states[number], broken=True)
+
+    def _scope_exceeded(self, wrong: ScopeExceeded) -> None:
+        """Nothing is wrong, and the search goes on; but what lies beyond the bound is not seen."""
+        self.reason = self.reason or f"the scope is too small: {wrong}"
+
+    def _cut(self, reason: str) -> None:
+        """The search ends here: levels that follow would be those of a part of the states."""
+        self.reason, self.cut = reason, True
 
     def _record(
         self,
@@ -224,6 +260,9 @@ class _Search:
         after: State | None = None,
         broken: bool = False,
     ) -> None:
+        """Keep the first counterexample of a property; levels are visited in order, so it is a shortest one."""
+        if property_id in self.found:
+            return
         initial, steps = self.graph.path(number)
         if via is not None and after is not None:
             steps = (*steps, PathStep(via, after))
@@ -233,7 +272,7 @@ class _Search:
         self._report(frontier)
         if self.stop_at and all(i in self.found or i in self.witnesses for i in self.stop_at):
             return True
-        return bool(self.reason) and not self.reason.startswith(_TOO_SMALL)
+        return self.cut
 
     def _report(self, frontier: int) -> None:
         now = time.perf_counter()
@@ -248,21 +287,3 @@ class _Search:
                     now - self.started,
                 )
             )
-
-    def _verdicts(self, exhaustive: bool) -> dict[str, PropertyVerdict]:
-        verdicts: dict[str, PropertyVerdict] = {}
-        open_ended: PropertyVerdict = "holds" if exhaustive else "inconclusive"
-        for p in self.program.system.properties:
-            if p.id in self.found:
-                verdicts[p.id] = "violated"
-            elif isinstance(p, Witness):
-                reached = p.id in self.witnesses
-                verdicts[p.id] = "holds" if reached else "violated" if exhaustive else "inconclusive"
-            elif isinstance(p, Invariant) and p.premise is not None and f"premise:{p.id}" not in self.witnesses:
-                verdicts[p.id] = "vacuous" if exhaustive else "inconclusive"
-            else:
-                verdicts[p.id] = open_ended
-        for property_id in self.found:
-            # Range and definedness violations belong to no declared property; they are never silent.
-            verdicts.setdefault(property_id, "violated")
-        return verdicts

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from interlock.proofs.replay import words
+from interlock.proofs.replay.allocations import Allocations
 from interlock.proofs.replay.candidates import Branch, Candidates, Findings, Successor
 from interlock.proofs.replay.hidden import Attempt, HiddenSearch, Taken
 from interlock.proofs.replay.history import EVENTS_MAX, History, Past
@@ -14,7 +15,7 @@ from interlock.proofs.replay.setup import Setting
 from interlock.spec.language.specification import UnknownName
 from interlock.spec.language.system import Step
 from interlock.statemachine.sparse import Arguments, Broken, Checker, Interpreter, StepFault
-from interlock.statemachine.trace import TraceEvent
+from interlock.statemachine.trace import TraceError, TraceEvent
 from interlock.statemachine.trace.vocabulary import Reading, Vocabulary
 
 CANDIDATES_MAX = 32
@@ -59,17 +60,22 @@ class Replayer:
         """The steps by which the first candidate explained the last event."""
         self._reported: dict[object, None] = {}
         self._history = History(self.world, self.candidates)
+        self._allocations = Allocations()
 
     def consume(self, index: int, event: TraceEvent, place: str) -> Stop | None:
         """Advance all candidates over an event; ``None`` if some could.
 
         Raises:
-            TraceError: the event is not one that the specification has.
+            TraceError: the event is not one that the specification has, or of a worker that there is not.
             TooManyTriesError: the search for hidden steps was given up.
         """
         readings = self.vocabulary.readings(event, place)
         if not readings:
             return Stop(self._ruled_out(event))
+        self._refuse_unknown_worker(event, place)
+        conflict = self._allocations.conflict(event, readings)
+        if conflict is not None:
+            return Stop(f"the log contradicts itself: {event} {conflict}")
         for r in readings:
             sorts = {p.name: p.sort for p in r.step.params}
             for name, value in r.named.items():
@@ -127,6 +133,15 @@ class Replayer:
         if taken.broken:
             self._report(index, event, list(taken.broken))
         return True
+
+    def _refuse_unknown_worker(self, event: TraceEvent, place: str) -> None:
+        workers = self.setting.sizes.get("worker")
+        if event.worker is not None and workers is not None and not 0 <= event.worker < workers:
+            raise TraceError(
+                place,
+                f"{event} is of worker {event.worker}, the header has {workers}",
+                "ranks count from 0; give the number of workers in the header's scope",
+            )
 
     # -- hidden steps that must have been earlier ------------------------------------------------
 

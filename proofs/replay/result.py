@@ -43,6 +43,8 @@ class ReplayResult:
     Args:
         consumed: events of modelled lifecycles that some behaviour explains; hidden lines and events
             of kinds that are not modelled are passed over.
+        stopped: why the rest of the log was not consumed, whatever the verdict; empty if it was.
+        hidden_lines: lines of the log that no observer sees, passed over; hidden_steps: taken in between.
         longest_prefix: events, of whatever kind, up to the one that stopped it.
         candidates: states that fit the longest prefix: variables by name, what is not at its default.
         false_conjunct: the one that got furthest; ``false_conjuncts``: all of them.
@@ -60,6 +62,8 @@ class ReplayResult:
     candidates: list[dict[str, JsonValue]] = field(default_factory=list)
     false_conjunct: FalseConjunct | None = None
     false_conjuncts: list[FalseConjunct] = field(default_factory=list)
+    stopped: str = ""
+    hidden_lines: int = 0
     hidden_steps: int = 0
     candidates_max: int = 1
     warnings: list[str] = field(default_factory=list)

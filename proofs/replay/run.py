@@ -58,7 +58,10 @@ def _replay(replayer: Replayer, events: Iterable[TraceEvent], name: str, follow_
         if not replayer.vocabulary.modelled(event, place):
             result.not_expressible[event.event] = result.not_expressible.get(event.event, 0) + 1
             continue
-        if stop is not None or gave_up or (event.hidden and not follow_hidden):
+        if event.hidden and not follow_hidden:
+            result.hidden_lines += 1
+            continue
+        if stop is not None or gave_up:
             continue
         try:
             stop = replayer.consume(index, event, place)
@@ -85,6 +88,7 @@ def _conclude(
     if stop is not None:
         result.false_conjuncts = stop.false_conjuncts
         result.false_conjunct = stop.false_conjuncts[0] if stop.false_conjuncts else None
+    result.stopped = gave_up or ("" if stop is None else f"event {result.longest_prefix}: {stop.reason}")
     if result.violations:
         first = result.violations[0]
         result.verdict, result.reason = "violated", f"event {first.event}: {first.message}"

@@ -14,6 +14,9 @@ from interlock.spec.language.system import System
 from interlock.statemachine.sparse import Checks, Program, World, without_policy
 from interlock.statemachine.trace import TraceError, TraceHeader
 
+ELEMENTS_MAX = 64
+"""Elements that a header may give a sort; more than the search for hidden steps tries is no verdict."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -57,7 +60,8 @@ def setting(
             traces of a real scheduler.
 
     Raises:
-        TraceError: a specification, preset, switch, slice or sort that does not exist.
+        TraceError: a specification, preset, switch, slice or sort that does not exist, or a scope
+            beyond :data:`ELEMENTS_MAX`.
     """
     if header.spec != spec.name:
         raise TraceError(place, f"is a trace of {header.spec!r}", f"this is {spec.name!r}")
@@ -66,8 +70,10 @@ def setting(
         values = spec.switch_values(preset or header.preset, changes)
         if header.slice is not None:
             spec.slice(header.slice)
-        for sort in header.scope:
+        for sort, size in header.scope.items():
             spec.sort(sort)
+            if size > ELEMENTS_MAX:
+                raise TraceError(place, f"scope has {size} of {sort}", f"replay stands up to {ELEMENTS_MAX}")
         judged = header.source == "vllm" if judge is None else judge
         program, checks = _compiled(_Key(spec), tuple(values.items()), header.slice, judged)
     except (UnknownName, SpecificationError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
@@ -10,13 +10,14 @@ from typing import Literal
 import z3
 
 from interlock.proofs.smt.agreement import ENABLED_MIN, Agreement
+from interlock.proofs.smt.ask import Answer, Solver
 from interlock.proofs.smt.bounded import invariant_target
 from interlock.proofs.smt.cti import Cti
 from interlock.proofs.smt.defined import guard_defined
 from interlock.proofs.smt.encode import Encoding
 from interlock.proofs.smt.induction import Induction, invariant
 from interlock.proofs.smt.owed import Claim, primed, step_claims
-from interlock.proofs.smt.runs import Run, find_run
+from interlock.proofs.smt.runs import SECONDS_MAX, Run, find_run
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
 from interlock.spec.language.properties import Ground
@@ -100,26 +101,39 @@ def without(system: System, ground: Ground) -> System:
 
 @dataclass(frozen=True, slots=True)
 class GroundFound:
-    """What happens without a conjunct that the proof rests on."""
+    """What happens without a conjunct that the proof rests on.
+
+    Args (of the object):
+        gone: why there is no such conjunct to drop, if there is none.
+    """
 
     ground: Ground
     cti: Cti | None
     run: Run | None
+    gone: str = ""
 
     def condition(self) -> Condition:
         """Holds if the proof fails without it and a run shows why it must be there."""
+        if self.gone:
+            return Condition("unknown", self.gone)
         if self.cti is None:
             return Condition("fails", "the proof does not need it: no counterexample to induction without it")
         if self.run is None:
-            return Condition("unknown", f"{self.cti.action} breaks the induction, but no run was found")
+            return Condition(
+                "unknown", f"{self.cti.action} breaks the induction, but no run was found within {SECONDS_MAX:.0f} s"
+            )
         length, place = len(self.run.actions), self.run.place
         return Condition("holds", f"without it {self.cti.action} breaks the induction, and {length} steps do ({place})")
 
 
 def judge_ground(system: System, property_id: str, invariants: tuple[Claim, ...], ground: Ground) -> GroundFound:
     """Drop the conjunct: find a counterexample to induction and a run to a violation of the property."""
-    if all(ground.conjunct != c.id for c in system.step(ground.action).guard):
-        return GroundFound(ground, None, None)
+    step = next((s for s in system.steps if s.name == ground.action), None)
+    if step is None:
+        why = f" ({system.never[ground.action]} is false)" if ground.action in system.never else ""
+        return GroundFound(ground, None, None, f"there is no {ground.action} under these switch values{why}")
+    if all(ground.conjunct != c.id for c in step.guard):
+        return GroundFound(ground, None, None, f"{ground.conjunct} is always true under these switch values")
     (target,) = (c for c in invariants if c.name == property_id)
     cti = Induction(without(system, ground), invariants).counterexample(f"{ground.action} / {target.name}")
     if cti is None:
@@ -133,6 +147,16 @@ def judge_ground(system: System, property_id: str, invariants: tuple[Claim, ...]
         change=lambda s: without(s, ground),
     )
     return GroundFound(ground, cti, run if run is not None and run.property_id == property_id else None)
+
+
+def confirmed(said: Mapping[Solver, Answer]) -> Condition:
+    """A second solver, which shares no code with the first, proves every obligation too."""
+    proved = [s for s, answer in said.items() if answer == "proved"]
+    if len(said) < 2:
+        return Condition("unknown", f"only {', '.join(said)} was asked: a second solver must confirm")
+    if len(proved) < len(said):
+        return Condition("unknown", ", ".join(f"{s}: {answer}" for s, answer in said.items()))
+    return Condition("holds", f"{' and '.join(proved)} prove every obligation")
 
 
 def agreement_condition(found: Agreement) -> Condition:

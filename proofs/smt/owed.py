@@ -69,7 +69,11 @@ def step_claims(system: System, step: Step) -> tuple[Claim, ...]:
     claims = [Claim(f"domain:{u.symbol}", update_defined(system, u)) for u in step.updates]
     claims += [Claim(f"value:{v.name}", _has_value(v, changed.get(v.name))) for v in system.variables]
     claims += [primed(r) for r in range_claims(system, set(changed))]
-    return tuple(c for c in claims if c.term != T.TRUE and _touched(c.term, set(changed)))
+    touched = [c for c in claims if c.term != T.TRUE and _touched(c.term, set(changed))]
+    return (
+        *touched,
+        *(Claim(f"domain:given-{u.symbol}", t) for u in step.updates if (t := _in_domain(system, u)) != T.TRUE),
+    )
 
 
 def primed(claim: Claim) -> Claim:
@@ -97,21 +101,36 @@ def undefined_at_start(system: System) -> Iterator[Claim]:
 
 
 def start_terms(system: System) -> Iterator[Claim]:
-    """The initial values."""
+    """The initial values; of a partial function, where it is defined."""
     for v in system.variables:
         if v.init is not None:
-            yield Claim(f"init:{v.name}", for_all(v.args, T.Apply(symbol=v.name, args=v.args).eq(v.init)))
+            starts = T.Apply(symbol=v.name, args=v.args).eq(v.init)
+            yield Claim(f"init:{v.name}", for_all(v.args, implies(T.TRUE if v.domain is None else v.domain, starts)))
 
 
 def _has_value(v: Variable, u: Update | None) -> T.Term:
     """Where a partial function becomes defined, the step gives it a value."""
     if v.domain is None:
         return T.TRUE
-    # The declared arguments may have names of parameters: they get names of their own.
-    args = tuple(T.Var(name=f"at{i}", sort=a.sort) for i, a in enumerate(v.args))
+    args = _arguments(v)
     domain = T.substitute(v.domain, dict(zip(v.args, args, strict=True)))
     given = T.FALSE if u is None else _given(u, args)
     return for_all(args, implies(T.Primed(body=domain), T.disjunction(domain, given)))
+
+
+def _in_domain(system: System, u: Update) -> T.Term:
+    """Where an update gives a partial function a value, the function is defined after the step."""
+    v = system.variable(u.symbol)
+    if v.domain is None:
+        return T.TRUE
+    args = _arguments(v)
+    domain = T.substitute(v.domain, dict(zip(v.args, args, strict=True)))
+    return for_all(args, implies(_given(u, args), T.Primed(body=domain)))
+
+
+def _arguments(v: Variable) -> tuple[T.Var, ...]:
+    """Names for any arguments: the declared ones may be those of parameters."""
+    return tuple(T.Var(name=f"at{i}", sort=a.sort) for i, a in enumerate(v.args))
 
 
 def _given(u: Update, args: tuple[T.Var, ...]) -> T.Term:

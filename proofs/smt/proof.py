@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from interlock.proofs.smt.agreement import Agreement
 from interlock.proofs.smt.ask import Answer, Asked, Solver
-from interlock.proofs.smt.conditions import Condition, GroundFound, agreement_condition
+from interlock.proofs.smt.conditions import Condition, GroundFound, agreement_condition, confirmed
 from interlock.proofs.smt.cti import Cti
 from interlock.proofs.smt.induction import Induction, invariant, invariants_of
 from interlock.proofs.smt.outcome import ProvedProperty, Solvers
@@ -78,7 +78,12 @@ class Proof:
 
     def _unproved(self) -> list[str]:
         """Obligations without a proof: about the property itself first, refuted ones before unknown ones."""
-        names = [n for n, by in self.answers.items() if any(a.answer != "proved" for a in by.values())]
+        # In the order of obligations: answers come in the order in which two processes are done.
+        names = [
+            o.name
+            for o in self.induction.obligations
+            if any(a.answer != "proved" for a in self.answers.get(o.name, {}).values())
+        ]
 
         def rank(name: str) -> tuple[bool, bool]:
             asked = next(iter(self.answers[name].values()))
@@ -127,11 +132,12 @@ class Proof:
         elif said[self.solvers[0]] == "proved":
             status = "proved"
         conditions = conditions or {}
-        confirmed = all(a == "proved" for a in said.values())
+        if status == "proved":
+            conditions = {"second-solver": confirmed(said), **conditions}
         answers = self.answers.items()
         return ProvedProperty(
             status=status,
-            any_size=status == "proved" and confirmed and all(c.status == "holds" for c in conditions.values()),
+            any_size=status == "proved" and all(c.status == "holds" for c in conditions.values()),
             lemmas=[c.name for c in self.induction.invariants[1:]],
             solvers=Solvers(**said),
             conditions=conditions,

@@ -23,7 +23,7 @@ from interlock.spec.language.system import System
 from interlock.statemachine.trace import TraceEvent, header, write_trace
 
 DEPTH_MAX = 16
-SECONDS_MAX = 30.0
+SECONDS_MAX = 60.0
 """For all scopes together; each gets half of what is left, the last one all of it."""
 Change = Callable[[System], System]
 

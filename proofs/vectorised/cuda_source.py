@@ -60,6 +60,10 @@ typedef long long i64;
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
+#ifndef LANE
+#define LANE(lane) asm("mov.u32 %0, %%laneid;" : "=r"(lane))
+#endif
+
 struct Sink {{
     i64* table;
     int shift;
@@ -98,7 +102,7 @@ __device__ __noinline__ void visit(const Sink& sink, {words}) {{
     /* One atomic for all threads of the warp that come here together. */
     const u32 active = __activemask();
     u32 lane;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    LANE(lane);
     const int leader = __ffs(active) - 1;
     u64 at = 0;
     if ((int)lane == leader) at = atomicAdd(sink.stats + {NEW}, (u64)__popc(active));
@@ -169,8 +173,8 @@ def _instance(model: Model, s: Successor, order: int, emitter: ScalarEmitter) ->
             for place, node in codes:
                 if place.word != word:
                     continue
-                if node.op == N.CONST:
-                    constant |= node.data << place.shift  # type: ignore[operator]
+                if node.constant is not None:
+                    constant |= node.constant << place.shift
                 else:
                     parts.append(f"((i64){emitter.take(node)} << {place.shift})")
             if constant:

@@ -184,7 +184,7 @@ class Emitter:
         ]
 
     def _ite(self, node: Node, x: list[str]) -> str:
-        cond, then, orelse = node.args
+        _, then, orelse = node.args
         a, b = self._level((then, orelse, node), x[1:])
         kind = "int64" if is_wide(node) else "int8"
         mask = f"-ops.as_{kind}({x[0]})"

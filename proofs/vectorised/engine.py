@@ -42,7 +42,11 @@ class Expansion:
 
 
 class Engine:
-    """The kernels of a model, generated once and loaded for a backend."""
+    """The kernels of a model, generated once and loaded for a backend.
+
+    Attributes:
+        sought: the witnesses and premises that are still looked for.
+    """
 
     def __init__(self, model: Model, ops: Backend) -> None:
         self.model, self.ops = model, ops
@@ -51,7 +55,7 @@ class Engine:
         self._diagnose: kernels.Kernel | None = None
         self._breaks: kernels.Kernel | None = None
         self._broken = set(model.broken)
-        self._sought = list(model.sought)
+        self.sought = list(model.sought)
         self._inspect: kernels.Kernel | None = None
 
     def settle(self, kind: Kind) -> None:
@@ -62,13 +66,15 @@ class Engine:
 
     def forget(self, names: Collection[str]) -> None:
         """Look no more for these: invariants that are broken, witnesses and premises that were reached."""
+        if not names:
+            return
         self._broken -= set(names)
-        self._sought = [n for n in self._sought if n not in names]
+        self.sought = [n for n in self.sought if n not in names]
         self._inspect = None
 
     def wants(self, names: Collection[str]) -> bool:
         """One of these invariants is not broken yet, or one of these predicates still sought."""
-        return any(n in self._broken or n.removeprefix("undefined:") in self._sought for n in names)
+        return any(n in self._broken or n.removeprefix(kernels.UNDEFINED) in self.sought for n in names)
 
     def expand(self, words: Words) -> Expansion:
         """The successors of states [W, N]."""
@@ -80,9 +86,7 @@ class Engine:
         """All states of an expansion, [W, M], duplicates included; ``None`` if there are none."""
         if not found.parts:
             return None
-        return [
-            self.ops.concat([states[w] for _, _, states in found.parts]) for w in range(self.model.packing.words)
-        ]
+        return [self.ops.concat([states[w] for _, _, states in found.parts]) for w in range(self.model.packing.words)]
 
     def diagnose(self, words: Words) -> list[tuple[Kind, int, Array]]:
         """Every alarm of states [W, N]: its kind, its instance, and where it is raised."""
@@ -93,7 +97,7 @@ class Engine:
     def inspect(self, words: Words) -> list[tuple[str, Array]]:
         """Where states [W, N] break an invariant (``broken``), or satisfy what is still sought."""
         if self._inspect is None:
-            source = kernels.inspect_source(self.model, self._broken, self._sought)
+            source = kernels.inspect_source(self.model, self._broken, self.sought)
             self._inspect = kernels.load(source, "inspect")
         return self._inspect(words, self.ops)  # type: ignore[no-any-return]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 
 from interlock.proofs.vectorised import cuda_source
 from interlock.proofs.vectorised.backend import Array
 from interlock.proofs.vectorised.cuda_source import ALARMS, NEW, OVERFLOW, TRANSITIONS, flag_words
 from interlock.proofs.vectorised.engine import Engine, Words
-from interlock.proofs.vectorised.nvrtc import Module, pointer
+from interlock.proofs.vectorised.kernels import UNDEFINED
+from interlock.proofs.vectorised.nvrtc import Launcher, Module, pointer
 from interlock.proofs.vectorised.step import Step
 from interlock.proofs.vectorised.visited import Visited
 
@@ -29,20 +31,23 @@ class TableFull(AssertionError):
 class FusedStep:
     """Steps by one kernel launch per chunk, and one more to inspect what is new.
 
+    Args:
+        load: makes the kernels of a source text.
+
     Raises:
         NoCompiler: NVRTC is not there.
     """
 
-    def __init__(self, engine: Engine, visited: Visited) -> None:
+    def __init__(self, engine: Engine, visited: Visited, load: Callable[[str], Launcher] = Module) -> None:
         import torch  # noqa: PLC0415
 
         self._torch, self._engine, self._visited = torch, engine, visited
         model, ops = engine.model, engine.ops
         self._words = model.packing.words
         self._findings = [*model.broken.items(), *model.sought.items()]
-        self._findings += [(f"undefined:{name}", node) for name, node in model.undefined.items()]
+        self._findings += [(f"{UNDEFINED}{name}", node) for name, node in model.undefined.items()]
         self._live = [s.number for s in cuda_source.live_instances(model)]
-        self._module = Module(cuda_source.source(model, self._findings))
+        self._module = load(cuda_source.source(model, self._findings))
         visited.use_rehash(self._rehash)
         room = min(_OUT_STATES, int(ops.free_bytes() * _OUT_SHARE) // (8 * self._words))
         self.chunk_rows = max(1, min(_ROWS_MAX, room // max(1, len(self._live))))
@@ -50,17 +55,21 @@ class FusedStep:
         self._alarms = self._empty(self.chunk_rows)
         flags = flag_words(len(self._live)) + flag_words(len(self._findings))
         self._stats = ops.zeros(_STATS + (flags + 1) // 2)
-        processors = torch.cuda.get_device_properties(ops.device).multi_processor_count
-        self._blocks_max = processors * _BLOCKS_PER_PROCESSOR
+        self._pointers = [
+            pointer(self._stats),
+            pointer(self._stats, 8 * _STATS),
+            pointer(self._stats, 8 * _STATS + 4 * flag_words(len(self._live))),
+            *map(pointer, self._out),
+        ]
+        self._enabled: set[int] = set()
+        self._flags_seen = b""
+        self._blocks_max = self._module.processors * _BLOCKS_PER_PROCESSOR
 
     def step(self, words: Words) -> Step:
         rows = int(words[0].shape[0])
         self._visited.reserve(rows * len(self._live))
         self._stats.zero_()
-        enabled = pointer(self._stats, 8 * _STATS)
-        found = pointer(self._stats, 8 * _STATS + 4 * flag_words(len(self._live)))
-        stats = pointer(self._stats)
-        out = [pointer(o) for o in self._out]
+        stats, enabled, found, *out = self._pointers
         self._module.launch(
             "expand",
             self._blocks(rows),
@@ -92,12 +101,16 @@ class FusedStep:
         new = int(counts[NEW])
         self._visited.count += new
         alarms = int(counts[ALARMS])
+        enabled, found = flags[: flag_words(len(self._live))], flags[flag_words(len(self._live)) :]
+        if enabled.tobytes() != self._flags_seen:
+            self._flags_seen = enabled.tobytes()
+            self._enabled = {self._live[i] for i in _set_bits(enabled)}
         return Step(
             new=[o[:new].clone() for o in self._out],
             transitions=int(counts[TRANSITIONS]),
-            enabled={self._live[i] for i in _set_bits(flags[: flag_words(len(self._live))])},
+            enabled=self._enabled,
             alarms=self._alarms[:alarms].clone() if alarms else None,
-            found=[self._findings[i][0] for i in _set_bits(flags[flag_words(len(self._live)) :])],
+            found=[self._findings[i][0] for i in _set_bits(found)] if found.any() else [],
         )
 
     def _table(self) -> list[ctypes.c_void_p | ctypes.c_longlong | ctypes.c_int]:

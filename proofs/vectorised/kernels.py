@@ -15,6 +15,8 @@ from interlock.proofs.vectorised.packing import Place
 from interlock.proofs.vectorised.successor import Successor
 
 Kernel = Callable[..., Any]
+UNDEFINED = "undefined:"
+"""Before the name of a witness or premise: where it cannot be evaluated."""
 
 
 def expand_source(model: Model, settled: Collection[Kind]) -> str:
@@ -56,7 +58,7 @@ def inspect_source(model: Model, broken: Collection[str], sought: Collection[str
     wanted: list[tuple[str, Node]] = [("broken", model.lowering.graph.or_(model.broken[i] for i in broken))]
     for name in sought:
         wanted.append((name, model.sought[name]))
-        wanted.append((f"undefined:{name}", model.undefined[name]))
+        wanted.append((f"{UNDEFINED}{name}", model.undefined[name]))
     return _each_source("inspect(words, ops)", model, wanted)
 
 
@@ -105,7 +107,8 @@ def codes_of(model: Model, s: Successor) -> list[tuple[Place, Node]]:
         if place is None:
             # Nothing that a state can hold is written here: every write of this kind is a fault.
             continue
-        listed.append((place, node if node.boolean else g.code(node, packing.values[packing.layout.slots[slot].variable])))
+        values = packing.values[packing.layout.slots[slot].variable]
+        listed.append((place, node if node.boolean else g.code(node, values)))
     return listed
 
 
@@ -126,7 +129,10 @@ def _instance(model: Model, s: Successor, codes: list[tuple[Place, Node]], emitt
     names: list[str] = []
     for word in range(model.packing.words):
         mask = sum(place.mask for place, _ in codes if place.word == word)
-        bits = sum(node.data << place.shift for place, node in codes if place.word == word and node.op == N.CONST)  # type: ignore[operator]
+        bits = 0
+        for place, node in codes:
+            if place.word == word and node.constant is not None:
+                bits |= node.constant << place.shift
         names.append(f"o{word}")
         emitter.line(f"o{word} = words[{word}][r]")
         if mask:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from interlock.proofs.explorer.monitors import premise_key
 from interlock.proofs.explorer.program import Instance, Program
-from interlock.proofs.vectorised.lower import Kind, Lowering, Site, Symbolic
-from interlock.proofs.vectorised.nodes import Node
+from interlock.proofs.vectorised.lower import Kind, Site, Symbolic
+from interlock.proofs.vectorised.nodes import Node, Values
 from interlock.proofs.vectorised.packing import Codec, Packing
 from interlock.proofs.vectorised.ranges import compiled
 from interlock.proofs.vectorised.successor import Successor
 from interlock.spec.language import terms as T
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Witness
-from interlock.spec.language.system import System
+from interlock.spec.language.sorts import INT
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ class Model:
 
     def __init__(self, program: Program, tops: Mapping[str, int], narrower: Model | None = None) -> None:
         self.program, self.tops = program, dict(tops)
-        known = None if narrower is None else narrower.lowering.values
+        known: Mapping[str, Values] | None = None if narrower is None else narrower.packing.values
         self.lowering, self.successors = compiled(program, tops, known)
-        self.packing = Packing(program.layout, self.lowering.values)
+        self.packing: Packing = Packing(program.layout, self.lowering.values)
         self.codec = Codec(program, self.packing, self.lowering.derived)
         self.alarms: list[Alarm] = []
         self.broken: dict[str, Node] = {}
@@ -60,7 +61,7 @@ class Model:
             case Invariant():
                 self.broken[p.id], _ = self._where(p.formula, False)
                 if p.premise is not None:
-                    key = f"premise:{p.id}"
+                    key = premise_key(p.id)
                     self.sought[key], self.undefined[key] = self._where(p.premise, True)
             case Witness():
                 self.sought[p.id], self.undefined[p.id] = self._where(p.formula, True)
@@ -97,11 +98,15 @@ class Model:
             self.alarms.append(Alarm(kind, s.number, wrong))
 
 
-def open_integers(system: System) -> dict[str, int]:
-    """The integers without a declared upper bound, with the room that is first made for each.
+def open_integers(program: Program) -> dict[str, int]:
+    """The integers without a declared upper bound, with the largest value that room is first made for.
 
     Channels rarely hold more than one copy, so one is assumed; a state that needs more says so.
     """
-    return {
-        v.name: max(min(1, system.int_max), 0) for v in system.variables if v.result == "int" and v.high is None
-    }
+    (initial,) = program.initial_states()
+    tops: dict[str, int] = {}
+    for slot, value in zip(program.layout.slots, initial, strict=True):
+        v = program.layout.variable(slot.variable)
+        if v.result == INT and v.high is None:
+            tops[v.name] = max(value, tops.get(v.name, min(1, program.system.int_max)))
+    return tops

@@ -35,7 +35,9 @@ class Node:
 
     __slots__ = ("args", "boolean", "data", "number", "op", "values")
 
-    def __init__(self, op: str, args: tuple[Node, ...], data: object, boolean: bool, values: Values, number: int):
+    def __init__(
+        self, op: str, args: tuple[Node, ...], data: object, boolean: bool, values: Values, number: int
+    ) -> None:
         self.op, self.args, self.data = op, args, data
         self.boolean, self.values, self.number = boolean, values, number
 
@@ -225,10 +227,10 @@ class Graph:
         return self._node(EQ, (a, b) if a.number < b.number else (b, a), None, True, TRUTH)
 
     def _same_truth(self, a: Node, b: Node) -> Node:
-        if a.op == CONST or b.op == CONST:
+        if CONST in (a.op, b.op):
             a, b = (a, b) if a.op == CONST else (b, a)
             return b if a.data else self.not_(b)
-        if a.op == NOT or b.op == NOT:
+        if NOT in (a.op, b.op):
             a, b = (a, b) if a.op == NOT else (b, a)
             return self.not_(self._same_truth(a.args[0], b))
         if a is b:

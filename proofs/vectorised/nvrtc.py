@@ -6,10 +6,11 @@ installed. Both are called through ctypes.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from interlock.proofs.vectorised.backend import Array
 
@@ -22,6 +23,19 @@ class NoCompiler(RuntimeError):
 
 class CudaError(RuntimeError):
     """A call of NVRTC or of the driver failed."""
+
+
+class Launcher(Protocol):
+    """Kernels that can be started.
+
+    Attributes:
+        processors: how many multiprocessors the device has.
+    """
+
+    processors: int
+
+    def launch(self, name: str, blocks: int, threads: int, arguments: list[Argument]) -> None:
+        """Start a kernel on torch's current stream; returns at once."""
 
 
 class Module:
@@ -37,6 +51,7 @@ class Module:
 
         torch.zeros(1, device="cuda")  # The driver's context is torch's, which this makes current.
         self._torch = torch
+        self.processors = torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
         major, minor = torch.cuda.get_device_capability()
         image = _compile(source, f"sm_{major}{minor}", str(torch.version.cuda).partition(".")[0])
         self._driver = _library(["libcuda.so.1"])
@@ -45,7 +60,6 @@ class Module:
         self._functions: dict[str, ctypes.c_void_p] = {}
 
     def launch(self, name: str, blocks: int, threads: int, arguments: list[Argument]) -> None:
-        """Start a kernel on torch's current stream; returns at once."""
         function = self._functions.get(name)
         if function is None:
             function = ctypes.c_void_p()
@@ -95,7 +109,13 @@ def _bundled(cuda_major: str) -> list[str]:
     """NVRTC as wheels of NVIDIA's bring it."""
     found = importlib.util.find_spec("nvidia")
     folders = list(found.submodule_search_locations or []) if found is not None else []
-    return [str(p) for folder in folders for p in sorted(Path(folder).glob(f"*/lib/libnvrtc.so.{cuda_major}*"))]
+    found_here = [p for folder in folders for p in sorted(Path(folder).glob(f"*/lib/libnvrtc.so.{cuda_major}*"))]
+    for library in found_here:
+        # NVRTC opens this one by its bare name, and finds it only if it is loaded already.
+        for builtins in library.parent.glob("libnvrtc-builtins.so.*"):
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(str(builtins))
+    return [str(p) for p in found_here]
 
 
 def _library(names: list[str]) -> ctypes.CDLL:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from interlock.proofs.explorer.layout import State
-from interlock.proofs.explorer.monitors import Monitors
+from interlock.proofs.explorer.monitors import Monitors, owner
 from interlock.proofs.explorer.program import Fault, Program
 from interlock.proofs.explorer.result import Counterexample, PathStep
 from interlock.proofs.vectorised.engine import Engine, chunks
@@ -30,7 +30,8 @@ class Target:
     """Where something was found.
 
     Args:
-        what: ``state`` (an invariant is false there), ``before``, ``step`` or ``fault`` (a step from there).
+        what: ``state`` (an invariant is false there), ``sought`` (a witness or premise cannot be evaluated there),
+            ``before``, ``step`` or ``fault`` (a step from there).
         depth: the level.
         words: the packed state.
     """
@@ -109,8 +110,12 @@ class _Walker:
                 return after, number
         raise Disagreement(f"the plain explorer has no step to a state that was found, from {state}")
 
-    def _packed(self, state: State) -> Packed:
-        packed = self._engine.model.codec.encode(state)
+    def _packed(self, state: State) -> Packed | None:
+        """The state as the search holds it; ``None`` if it has no room for it."""
+        try:
+            packed = self._engine.model.codec.encode(state)
+        except KeyError:
+            return None
         if self._canonical is None:
             return packed
         words = self._canonical.of(self._engine.pack([packed]), self._engine.ops)
@@ -118,19 +123,31 @@ class _Walker:
 
     def _ending(self, property_id: str, target: Target, state: State) -> tuple[tuple[PathStep, ...], str, bool]:
         """The violating step, if there is one, the message, and whether that step has no next state."""
-        if target.what == "state":
-            message = next((m for i, m in self._monitors.false_ones(state) if i == property_id), None)
-            if message is not None:
-                return (), message, False
+        if target.what in ("state", "sought"):
+            false = self._monitors.false_ones(state) if target.what == "state" else self._undefined(state)
+            for i, message in false:
+                if i == property_id:
+                    return (), message, False
         for number, after in self._program.successors(state):
             if target.what == "fault" and isinstance(after, Fault) and after.property_id == property_id:
                 return (PathStep(number, state),), after.message, True
             if target.what == "before":
-                for i, holds in self._monitors.before_checks.get(number, []):
-                    if i == property_id and not holds(state):
-                        return (PathStep(number, state),), "is false when the last step is taken", False
+                for i, message in self._monitors.false_before(number, state):
+                    if i == property_id:
+                        return (PathStep(number, state),), message, False
             if target.what == "step" and isinstance(after, tuple):
-                for i, holds_of in self._monitors.step_checks.get(number, []):
-                    if i == property_id and not holds_of(state, after):
-                        return (PathStep(number, after),), "is false of the last step", False
+                for i, message in self._monitors.false_of_step(number, state, after):
+                    if i == property_id:
+                        return (PathStep(number, after),), message, False
         raise Disagreement(f"the plain explorer finds nothing wrong with {property_id} in {state}")
+
+    def _undefined(self, state: State) -> list[tuple[str, str]]:
+        """The witnesses and premises that cannot be evaluated, by their property, as the plain explorer says it."""
+        found: list[tuple[str, str]] = []
+        for key, check in self._monitors.sought.items():
+            try:
+                check(state)
+            except Fault as e:
+                what = "" if owner(key) == key else "its premise "
+                found.append((owner(key), f"{what}cannot be evaluated in the last state: {e.message}"))
+        return found

@@ -16,7 +16,7 @@ from interlock.proofs.vectorised.lower import Lowering, Reading
 from interlock.proofs.vectorised.nodes import Values
 from interlock.proofs.vectorised.successor import Successor, SuccessorCompiler
 from interlock.spec.language import terms as T
-from interlock.spec.language.sorts import BOOL
+from interlock.spec.language.sorts import BOOL, INT
 
 
 def derived_partials(program: Program) -> frozenset[str]:
@@ -103,9 +103,10 @@ def _widened(
     held = {name: set(found) for name, found in values.items()}
     for s in successors:
         for slot, node in s.changes.items():
-            held[program.layout.slots[slot].variable].update((node.constant,) if node.constant is not None else node.values)
+            new = node.values if node.constant is None else (node.constant,)
+            held[program.layout.slots[slot].variable].update(new)
     for v in program.system.variables:
-        if v.result != "int":
+        if v.result != INT:
             continue
         legal = held[v.name]
         if v.name in tops:

@@ -14,13 +14,14 @@ from interlock.proofs.vectorised.search import Options, Search, Widen
 from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.system import System
 
+LIMITS = Limits()
 _OPTIONS = Options()
 
 
 def explore_vectorised(
     system: System,
     *,
-    limits: Limits = Limits(),
+    limits: Limits = LIMITS,
     progress: Callable[[Progress], None] | None = None,
     stop_at: Iterable[str] = (),
     device: str = "cpu",
@@ -43,15 +44,31 @@ def explore_vectorised(
     ops = choose(device, backend) if backend is None or isinstance(backend, str) else backend
     if options.symmetry and any(isinstance(p, LeadsTo) for p in system.properties):
         raise ValueError("symmetry is unsound for leads-to properties: leave them out, or leave it off")
-    program = Program(system)
-    tops = open_integers(system)
-    stop = frozenset(stop_at)
+    if Program(system).initial_wrongs():
+        # There is nothing to search, and no packing for a state that is none of the system's.
+        return explore(system)
+    _, found = searched(system, ops, limits=limits, options=options, progress=progress, stop_at=stop_at)
+    return found
+
+
+def searched(
+    system: System,
+    ops: Backend,
+    *,
+    limits: Limits = LIMITS,
+    options: Options = _OPTIONS,
+    progress: Callable[[Progress], None] | None = None,
+    stop_at: Iterable[str] = (),
+) -> tuple[Search, Exploration]:
+    """The search with all its states, and what it found; begun again with more room for integers until all fit."""
+    program, stop = Program(system), frozenset(stop_at)
+    tops = open_integers(program)
     model: Model | None = None
     while True:
         model = Model(program, tops, model)
         search = Search(model, ops, limits, options, progress, stop)
         try:
-            return search.run()
+            return search, search.run()
         except Widen as wider:
             tops[wider.symbol] = min(2 * tops[wider.symbol] + 1, system.int_max)
 
@@ -64,11 +81,11 @@ def with_leads_to(
     if not leads_to or not found.exhaustive:
         return found
     plain = explore(replace(system, properties=leads_to), limits=limits, progress=progress)
+    if not plain.exhaustive:
+        found.exhaustive, found.cut, found.reason = False, plain.cut, f"leads-to: {plain.reason}"
     found.verdicts.update({p.id: plain.verdicts[p.id] for p in leads_to})
     known = {c.property_id for c in found.counterexamples}
     found.counterexamples += [c for c in plain.counterexamples if c.property_id not in known]
     found.seconds += plain.seconds
     found.engine = f"{found.engine}, plain for leads-to"
-    if not plain.exhaustive:
-        found.exhaustive, found.reason = False, f"leads-to: {plain.reason}"
     return found

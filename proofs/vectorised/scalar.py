@@ -76,7 +76,7 @@ def literal(node: Node) -> str:
 def _type(node: Node) -> str:
     if node.boolean:
         return "bool"
-    return "int" if -_INT_MAX <= node.values[0] and node.values[-1] <= _INT_MAX else "long long"
+    return "int" if node.values[0] >= -_INT_MAX and node.values[-1] <= _INT_MAX else "long long"
 
 
 def _membership(x: str, universe: tuple[int, ...], inside: tuple[int, ...]) -> str:

@@ -15,12 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from interlock.proofs.explorer.monitors import owner
 from interlock.proofs.explorer.program import Program, ScopeExceeded
-from interlock.proofs.explorer.result import Counterexample, Exploration, PropertyVerdict
+from interlock.proofs.explorer.result import Exploration
 from interlock.proofs.explorer.search import Limits, Progress
+from interlock.proofs.explorer.verdicts import Met, verdicts
 from interlock.proofs.vectorised.backend import Array, Backend
 from interlock.proofs.vectorised.engine import Engine, Words, chunks
 from interlock.proofs.vectorised.fused import FusedStep
+from interlock.proofs.vectorised.kernels import UNDEFINED
 from interlock.proofs.vectorised.levels import Levels
 from interlock.proofs.vectorised.lower import Kind
 from interlock.proofs.vectorised.model import Model
@@ -29,7 +32,6 @@ from interlock.proofs.vectorised.paths import Target, counterexamples
 from interlock.proofs.vectorised.step import EagerStep, Stepper
 from interlock.proofs.vectorised.symmetry import Canonical
 from interlock.proofs.vectorised.visited import Visited
-from interlock.spec.language.properties import Invariant, LeadsTo, Witness
 
 Fingerprint = Literal[64, 128]
 _DEVICE_SHARE = 0.8
@@ -102,9 +104,11 @@ class Search:
         rows = self.visited.insert(level)
         level = [w[rows] for w in level]
         self._inspect(level, 0)
+        self._forget_reached()
         while level[0].shape[0] and not self._should_stop(int(level[0].shape[0])):
             self.levels.add(level)
             level = self._expand(level)
+            self._forget_reached()
             self.depth += bool(level[0].shape[0])
         if level[0].shape[0] and not self.reason:
             self.reason = "stopped at the violations that were asked for"
@@ -120,7 +124,11 @@ class Search:
             seconds=time.perf_counter() - self.started,
             exhaustive=exhaustive,
             reason=self.reason,
-            verdicts=verdicts(self.program, found, self.witnesses, exhaustive),
+            verdicts=verdicts(
+                self.program,
+                Met(found, self.witnesses, self.enabled, leads_to=False),
+                exhaustive=exhaustive,
+            ),
             counterexamples=list(found.values()),
             never_enabled=sorted(
                 {s.name for s in self.program.system.steps}
@@ -129,6 +137,7 @@ class Search:
             witnesses=self.witnesses,
             engine="vectorised" if self.canonical is None else "vectorised with symmetry",
             collision_bound=self.visited.collision_bound,
+            cut=self.cut,
         )
 
     @property
@@ -205,13 +214,18 @@ class Search:
                 if not self.ops.any(mask):
                     continue
                 rows = self.ops.rows(mask)
+                first = self.engine.row(words, int(rows[0]))
                 if name == "broken":
                     self._broken([w[rows] for w in words], depth)
-                elif name.startswith("undefined:"):
-                    self._refuse_undefined(name.removeprefix("undefined:"), self.engine.row(words, int(rows[0])))
+                elif name.startswith(UNDEFINED):
+                    property_id = owner(name.removeprefix(UNDEFINED))
+                    self.targets.setdefault(property_id, Target("sought", depth, first))
                 else:
-                    self.witnesses[name] = depth
-                    self.engine.forget([name])
+                    self.witnesses.setdefault(name, depth)
+
+    def _forget_reached(self) -> None:
+        """At the end of a level: look no more for what is reached, or belongs to a property that is settled."""
+        self.engine.forget([n for n in self.engine.sought if n in self.witnesses or owner(n) in self.targets])
 
     def _broken(self, words: Words, depth: int) -> None:
         for name, mask in self.engine.breaks(words):
@@ -220,13 +234,6 @@ class Search:
             row = int(self.ops.rows(mask)[0])
             self._target(("state", name), depth, self.engine.row(words, row))
             self.engine.forget([name])
-
-    def _refuse_undefined(self, name: str, words: tuple[int, ...]) -> None:
-        """A witness or premise that cannot be evaluated: the plain explorer raises a Fault, and so does this."""
-        for p in self.program.system.properties:
-            formula = p.formula if isinstance(p, Witness) else p.premise if isinstance(p, Invariant) else None
-            if formula is not None and name in (p.id, f"premise:{p.id}"):
-                self.program.predicate(formula)(self.model.codec.decode(words))
 
     # -- when to stop ----------------------------------------------------------------------------
 
@@ -240,8 +247,8 @@ class Search:
         over = wanted - self.bytes_max
         if over > 0 and not self.levels.spill(over):
             return self._cut(
-                f"stopped at {self.visited.count:,} states: the next need {wanted / 2**30:.2f} GiB of the "
-                f"{self.bytes_max / 2**30:.2f} GiB that they may take: raise --memory or choose a smaller scope"
+                f"stopped at {self.visited.count:,} states: the next need {_size(wanted)} of the "
+                f"{_size(self.bytes_max)} that they may take: raise --memory or choose a smaller scope"
             )
         return False
 
@@ -265,25 +272,5 @@ class Search:
             self._progress(Progress(name, self.depth, frontier, self.visited.count, seconds, self.bytes))
 
 
-def verdicts(
-    program: Program, found: dict[str, Counterexample], witnesses: dict[str, int], exhaustive: bool
-) -> dict[str, PropertyVerdict]:
-    """The verdict on every property, and on every fault that was met."""
-    judged: dict[str, PropertyVerdict] = {}
-    open_ended: PropertyVerdict = "holds" if exhaustive else "inconclusive"
-    for p in program.system.properties:
-        if p.id in found:
-            judged[p.id] = "violated"
-        elif isinstance(p, LeadsTo):
-            judged[p.id] = "inconclusive"
-        elif isinstance(p, Witness):
-            reached = p.id in witnesses
-            judged[p.id] = "holds" if reached else "violated" if exhaustive else "inconclusive"
-        elif isinstance(p, Invariant) and p.premise is not None and f"premise:{p.id}" not in witnesses:
-            judged[p.id] = "vacuous" if exhaustive else "inconclusive"
-        else:
-            judged[p.id] = open_ended
-    for property_id in found:
-        judged.setdefault(property_id, "violated")
-    return judged
-
+def _size(count: int) -> str:
+    return f"{count / 2**30:.2f} GiB" if count >= 2**30 else f"{count / 2**20:.2f} MiB"

@@ -73,4 +73,5 @@ class EagerStep:
 
     def bytes_wanted(self, rows: int) -> int:
         successors = int(rows * self._successors_max * 1.25) + 1
-        return self._visited.bytes_after(successors) + successors * 8 * _WORKING_COPIES * self._engine.model.packing.words
+        working = successors * 8 * _WORKING_COPIES * self._engine.model.packing.words
+        return self._visited.bytes_after(successors) + working

@@ -147,7 +147,7 @@ class SuccessorCompiler:
     def _normalise(
         self, instance: Instance, path: Node, after: Symbolic, written: dict[int, Node], sites: list[Site]
     ) -> None:
-        """Partial functions whose domain the step may change are undefined outside it afterwards."""
+        """Partial functions that the step may change have a value exactly in their domain afterwards."""
         g, low = self._graph, self._lowering
         facts = Facts(g, path)
         changed = {u.symbol for u in instance.step.updates}
@@ -159,6 +159,10 @@ class SuccessorCompiler:
             for env in low.assignments(v.args, {}):
                 slot = self._layout.index(v.name, tuple(env.values()))
                 inside = facts.simplify(low.truth(v.domain, env, after, path, sites))
+                given = g.and_((path, written.get(slot, g.false)))
+                outside = g.and_((given, g.not_(inside)))
+                if outside is not g.false:
+                    sites.append(Site(("fault", domain_id(v.name)), outside))
                 has_value = facts.simplify(g.or_((low.base.defined[slot], written.get(slot, g.false))))
                 missing = g.and_((path, inside, g.not_(has_value)))
                 if missing is not g.false:

@@ -421,6 +421,36 @@ FINISH_STORE_CARRIES_NO_OPEN = BoundaryClause(
 )
 
 
+_used_by_open_job = exists(j2, (open_store(j2) | open_load(j2)) & job_chunk(j2).eq(c))
+STORE_TARGET_FREE = BoundaryClause(
+    id="store-target-is-in-no-open-job",
+    source="contract I-40 to I-42, R-28",
+    doc="Metadata stores into a chunk that no open store writes and no open load reads.",
+    slices=TWO_JOBS,
+    action="plan_store",
+    formula=~_used_by_open_job,
+    invariant="pending-chunk-has-one-store",
+)
+FINISH_STORE_TARGET_FREE = BoundaryClause(
+    id="finish-store-target-is-in-no-open-job",
+    source="contract I-40 to I-42, R-28",
+    doc="The same for a store at the finish.",
+    slices=(FINISH_TWICE,),
+    action="plan_finish_store",
+    formula=~_used_by_open_job,
+    invariant="pending-chunk-has-one-store",
+)
+LOAD_SOURCE_SETTLED = BoundaryClause(
+    id="load-source-is-not-being-written",
+    source="contract R-06, I-43",
+    doc="Metadata loads from a chunk that no open store is still writing.",
+    slices=(LOAD, LOAD_ACK),
+    action="plan_load",
+    formula=~exists(j2, open_store(j2) & job_chunk(j2).eq(c)),
+    invariant="ready-chunk-holds-its-prefix",
+)
+
+
 def _witness(
     id_: str, formula: Term, doc: str, *slices: str, source: str = "vacuity guard", applies: Term = TRUE
 ) -> Witness:
@@ -492,5 +522,6 @@ PROPERTIES = (
     ONE_OPEN, ENDED_LEFT_NOTHING, REPORTS_COUNTED, NOT_DUPLICATED, STEP_MESSAGES, METADATA_ARRIVES, FENCE_IS_TRUE,
     COUNT_IS_RELEASED_ONCE, FORWARD_READS, SOURCE_BELONGS, JOBS_COMPLETE, HELD_ARE_RELEASED, STORE_CARRIES_NO_OPEN,
     FINISH_STORE_CARRIES_NO_OPEN,
+    STORE_TARGET_FREE, FINISH_STORE_TARGET_FREE, LOAD_SOURCE_SETTLED,
     *WITNESSES,
 )  # fmt: skip

@@ -58,7 +58,7 @@ def elaborate(
         int_max=slice_.int_max,
         variables=variables,
         steps=tuple(steps),
-        properties=tuple(_fold_property(p, switches) for p in properties if _applies_here(p, switches)),
+        properties=tuple(_fold_property(p, switches) for p in properties if applies(p, switches)),
         never=never,
     )
     refuse_if_open(system, slice_, system.properties)
@@ -114,6 +114,7 @@ def _step(spec: Specification, action: Action, switches: dict[str, str], drop: s
         here = T.Apply(symbol=s.channel, args=s.args)
         updates.append(Update(symbol=s.channel, args=s.args, over=s.over, when=s.when, value=here + 1))
     guard += action.guard
+    _refuse_repeated_ids(action, guard)
     updates += action.updates
     folded = tuple(
         u.model_copy(
@@ -140,6 +141,15 @@ def _step(spec: Specification, action: Action, switches: dict[str, str], drop: s
     return Step(action, tuple(c for c in conditions if c.term != T.TRUE), kept)
 
 
+def _refuse_repeated_ids(action: Action, guard: list[Conjunct]) -> None:
+    """A conjunct is spoken of by its id: rows and messages have ids of their own, derived from their names."""
+    seen: set[str] = set()
+    for c in guard:
+        if c.id in seen:
+            raise SpecificationError(f"action {action.name}", f"has two conjuncts {c.id}", "rename one of them")
+        seen.add(c.id)
+
+
 def _fired(lifecycle: Lifecycle, f: Fire, action: Action) -> tuple[list[Conjunct], list[Update]]:
     """Guard conjuncts and updates of the rows that an action fires in one lifecycle."""
     rows = [r for r in lifecycle.rows if r.event == action.name]
@@ -150,7 +160,11 @@ def _fired(lifecycle: Lifecycle, f: Fire, action: Action) -> tuple[list[Conjunct
         )
     binding: dict[T.Var, T.Term] = dict(zip(lifecycle.entity, f.entity, strict=True))
     state = T.Apply(symbol=lifecycle.variable, args=f.entity)
-    conditions = [_applies(r, lifecycle, state, binding) for r in rows]
+    try:
+        conditions = [_row_applies(r, lifecycle, state, binding) for r in rows]
+        effects = _effects(rows, conditions, binding, f, place)
+    except T.CaptureError as error:
+        raise SpecificationError(place, str(error), "rename the variable that the row quantifies") from error
     members = [T.Member(enum=f"{lifecycle.name}_states", name=r.target_state) for r in rows]
     some = T.disjunction(*conditions)
     value: T.Term = state
@@ -160,13 +174,13 @@ def _fired(lifecycle: Lifecycle, f: Fire, action: Action) -> tuple[list[Conjunct
     else:
         value = members[0]
     updates = [Update(symbol=lifecycle.variable, args=f.entity, over=f.over, when=f.when, value=value)]
-    updates += _effects(rows, conditions, binding, f, place)
+    updates += effects
     if f.over:
         return [], updates
     return [Conjunct(id=f"lifecycle-{lifecycle.name.replace('_', '-')}", term=some)], updates
 
 
-def _applies(row: Row, lifecycle: Lifecycle, state: T.Term, binding: dict[T.Var, T.Term]) -> T.Term:
+def _row_applies(row: Row, lifecycle: Lifecycle, state: T.Term, binding: dict[T.Var, T.Term]) -> T.Term:
     here = state.eq(T.Member(enum=f"{lifecycle.name}_states", name=row.source_state))
     return T.conjunction(here, T.substitute(row.guard, binding))
 
@@ -203,7 +217,12 @@ def _effects(
     return merged
 
 
-def _applies_here(p: Property, switches: dict[str, str]) -> bool:
+def applies(p: Property, switches: dict[str, str]) -> bool:
+    """Whether a property is claimed under these switch values.
+
+    Raises:
+        SpecificationError: that depends on more than switches.
+    """
     claimed = fold(p.applies, switches)
     if not isinstance(claimed, T.Bool):
         raise SpecificationError(f"property {p.id}", f"applies when {claimed}", "test switches only")

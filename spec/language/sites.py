@@ -16,6 +16,9 @@ from interlock.spec.language.variables import Site
 def refuse_wrong_sites(spec: Specification, step: Step) -> None:
     """Refuse a step that reads or writes beyond its site.
 
+    Channels are written by sends and receives only, whose sites the builder has checked; what they
+    carry is judged here like any other part of the action.
+
     Raises:
         SpecificationError: names the action, the part and the variable.
     """
@@ -23,8 +26,8 @@ def refuse_wrong_sites(spec: Specification, step: Step) -> None:
     site_of = {v.name: v.site for v in spec.variables}
     channels = {c.name: c for c in spec.channels}
 
-    def refuse_read(part: str, t: T.Term) -> None:
-        for name in sorted(T.symbols(t)):
+    def refuse_read(part: str, t: T.Term, besides: str | None = None) -> None:
+        for name in sorted(T.symbols(t) - {besides}):
             channel = channels.get(name)
             place = f"action {action.name}, {part}"
             if channel is not None:
@@ -59,9 +62,10 @@ def refuse_wrong_sites(spec: Specification, step: Step) -> None:
                     f"the {action.site} neither sends nor receives on {u.symbol}",
                     f"it joins the {channel.sender} to the {channel.receiver}",
                 )
-            refuse_read(part, u.when)
-            for a in u.args:
-                refuse_read(part, a)
+            for t in (*u.args, u.when):
+                refuse_read(part, t)
+            # One copy more or less: the number that is there is not looked at.
+            refuse_read(part, u.value, besides=u.symbol)
         elif site_of[u.symbol] == Site.GHOST:
             continue
         elif site_of[u.symbol] != action.site:

@@ -297,20 +297,25 @@ def ite(cond: Term | bool, then: Term | int | bool, orelse: Term | int | bool) -
 
 def forall(*args: Var | Term) -> Term:
     """``forall(x, y, body)``."""
-    *variables, body = args
-    return Forall(vars=tuple(v for v in variables if isinstance(v, Var)), body=body)
+    return Forall(vars=_bound(args), body=args[-1])
 
 
 def exists(*args: Var | Term) -> Term:
     """``exists(x, y, body)``."""
-    *variables, body = args
-    return Exists(vars=tuple(v for v in variables if isinstance(v, Var)), body=body)
+    return Exists(vars=_bound(args), body=args[-1])
 
 
 def card(*args: Var | Term) -> Term:
     """``card(x, body)``: how many x satisfy body."""
-    *variables, body = args
-    return Card(vars=tuple(v for v in variables if isinstance(v, Var)), body=body)
+    return Card(vars=_bound(args), body=args[-1])
+
+
+def _bound(args: tuple[Term, ...]) -> tuple[Var, ...]:
+    """All but the last of a quantifier's arguments, which must be variables."""
+    variables = tuple(v for v in args[:-1] if isinstance(v, Var))
+    if len(variables) != len(args) - 1:
+        raise TypeError(f"a quantifier takes variables and then one body, got {', '.join(map(str, args))}")
+    return variables
 
 
 def children(t: Term) -> tuple[Term, ...]:
@@ -390,11 +395,15 @@ def free_vars(t: Term) -> set[Var]:
     return inner - set(t.vars) if isinstance(t, Binder) else inner
 
 
+class CaptureError(ValueError):
+    """A quantifier would bind a variable that is put into it."""
+
+
 def substitute(t: Term, binding: dict[Var, Term]) -> Term:
     """Replace free variables.
 
     Raises:
-        ValueError: a quantifier in ``t`` would capture a variable of a replacement.
+        CaptureError: a quantifier in ``t`` would capture a variable of a replacement.
     """
     if isinstance(t, Var):
         return binding.get(t, t)
@@ -404,7 +413,7 @@ def substitute(t: Term, binding: dict[Var, Term]) -> Term:
             caught = free_vars(replacement) & set(t.vars)
             if caught:
                 names = ", ".join(sorted(v.name for v in caught))
-                raise ValueError(f"quantified variable {names} would capture a parameter: rename it in {t}")
+                raise CaptureError(f"quantified variable {names} would capture a parameter in {t}")
         return with_children(t, (substitute(t.body, inner),)) if inner else t
     old = children(t)
     return with_children(t, tuple(substitute(c, binding) for c in old)) if old else t

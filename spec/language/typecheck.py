@@ -44,7 +44,11 @@ class TypeChecker:
             case T.Var():
                 if t not in scope:
                     near = next((v for v in scope if v.name == t.name), None)
-                    fix = f"here it is of sort {near.sort}" if near else "declare it as a parameter or quantify it"
+                    fix = (
+                        f"here it is of sort {near.sort}"
+                        if near is not None
+                        else "declare it as a parameter or quantify it"
+                    )
                     raise self._refuse(f"{t.name} of sort {t.sort} is not bound", fix)
                 return t.sort
             case T.Bool():
@@ -62,6 +66,8 @@ class TypeChecker:
                     raise self._refuse(f"unknown sort {t.sort}", "declare the sort")
                 return INT
             case T.SwitchIs():
+                if t.switch not in self._signature.switches:
+                    raise self._refuse(f"unknown switch {t.switch}", "declare it")
                 for v in t.values:
                     if v not in self._signature.switches.get(t.switch, ()):
                         raise self._refuse(f"switch {t.switch} has no value {v}", "declare the switch and the value")
@@ -105,11 +111,11 @@ class TypeChecker:
         raise TypeError(f"not a term: {t!r}")
 
     def bind(self, variables: tuple[T.Var, ...], scope: frozenset[T.Var]) -> frozenset[T.Var]:
-        """``variables`` as a scope of their own: of known sorts, and shadowing nothing."""
-        for v in variables:
+        """``variables`` as a scope of their own: of known sorts, each once, and shadowing nothing."""
+        for i, v in enumerate(variables):
             if not self._signature.knows_type(v.sort):
                 raise self._refuse(f"{v.name} ranges over unknown sort {v.sort}", "declare the sort")
-            if any(v.name == o.name for o in scope):
+            if any(v.name == o.name for o in (*scope, *variables[:i])):
                 raise self._refuse(f"{v.name} is bound twice", "use another name inside")
         return frozenset(variables)
 

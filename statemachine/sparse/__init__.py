@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.statemachine.sparse.checker import Broken, Checker, Checks
-from interlock.statemachine.sparse.faults import OutOfRangeError, StepFault, UndefinedError
+from interlock.statemachine.sparse.faults import OutOfRangeError, OutsideDomainError, StepFault, UndefinedError
 from interlock.statemachine.sparse.interpreter import Arguments, Interpreter
 from interlock.statemachine.sparse.layout import MISSING, Key, Missing, Value
 from interlock.statemachine.sparse.program import Program, without_policy
@@ -21,6 +21,7 @@ __all__ = [
     "Key",
     "Missing",
     "OutOfRangeError",
+    "OutsideDomainError",
     "Program",
     "StepFault",
     "UndefinedError",

@@ -27,6 +27,15 @@ class UndefinedError(StepFault):
         super().__init__(variable, key, "is applied where it is not defined")
 
 
+class OutsideDomainError(StepFault):
+    """A partial function was to be given a value where it is not defined after the step; it is never dropped."""
+
+    kind = "domain"
+
+    def __init__(self, variable: str, key: object) -> None:
+        super().__init__(variable, key, "is given a value where it is not defined")
+
+
 class OutOfRangeError(StepFault):
     """An integer was to leave its declared range; it is never clamped."""
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
-from interlock.statemachine.sparse.faults import OutOfRangeError, UndefinedError
+from interlock.statemachine.sparse.faults import OutOfRangeError, OutsideDomainError, UndefinedError
 from interlock.statemachine.sparse.layout import MISSING, IndexSpec, Key, Missing, Slot, Value
 from interlock.statemachine.sparse.program import Compiled, Program
 
@@ -163,23 +163,30 @@ class World:
         self._put(self.live[name], key, value)
 
     def apply(self, writes: list[Write]) -> None:
-        """The writes of one step, after which partial functions lose what lies outside their domain."""
+        """The writes of one step, after which partial functions lose what has left their domain.
+
+        Raises:
+            OutsideDomainError: a value is given outside a domain; the state is as before.
+        """
+        start = len(self._journal)
         changed: list[tuple[Live, Key]] = []
         for live, key, value in writes:
             if self._put(live, key, value):
                 changed.append((live, key))
         for live, key in changed:
             for target, positions in live.erasers:
-                self._erase(target, key if positions is None else _project(key, positions))
-            if live.slot.triggers:
-                self._erase(live, key)
+                target_key = key if positions is None else _project(key, positions)
+                if target_key in target.store and not self._defined(target, target_key):
+                    self._put(target, target_key, MISSING)
+        for live, key, _ in writes:
+            if live.slot.partial and not (key in live.store and self._defined(live, key)):
+                self.undo(start)
+                raise OutsideDomainError(live.name, key)
 
-    def _erase(self, live: Live, key: Key) -> None:
-        if key not in live.store:
-            return
+    def _defined(self, live: Live, key: Key) -> bool:
+        """Whether a partial function is defined at a key."""
         defined = self.bind(self.program.domain(live.name))
-        if not (defined(*key) if live.slot.arity > 1 else defined(key) if live.slot.arity else defined()):
-            self._put(live, key, MISSING)
+        return bool(defined(*key) if live.slot.arity > 1 else defined(key) if live.slot.arity else defined())
 
     def _put(self, live: Live, key: Key, value: object) -> bool:
         store, default = live.store, live.default

@@ -112,6 +112,8 @@ class TraceReader:
             value: object = json.loads(raw)
         except ValueError as error:
             raise self._refuse("is not JSON", "a trace is JSON Lines, in UTF-8") from error
+        except RecursionError as error:
+            raise self._refuse("nests too deeply", "write headers with TraceWriter") from error
         return value
 
     def _refuse(self, wrong: str, fix: str) -> TraceError:

@@ -20,6 +20,9 @@ SCHEMA = 1
 
 KIND = "interlock-trace"
 
+SIZE_MAX = 1024
+"""The largest size of a sort that a header may state: nothing explores or replays more."""
+
 Entity = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 """The name of one element of a sort: ``block3``, ``A``, ``7/0``."""
 
@@ -59,7 +62,7 @@ class TraceHeader(_Line):
     preset: str = "interlock"
     switches: dict[str, str] = {}
     slice: str | None = None
-    scope: dict[str, Annotated[int, Field(ge=1)]] = {}
+    scope: dict[str, Annotated[int, Field(ge=1, le=SIZE_MAX)]] = {}
     source: Word
     created_by: str = ""
     events: int | None = Field(default=None, ge=0)
@@ -71,7 +74,8 @@ class TraceEvent(_Line):
 
     Args (of the model):
         hidden: no observer sees it; explorers write such lines, replay passes over them.
-        incarnation: which use of a request id this is; allocation: which of a block.
+        incarnation: which use of a request id this is; allocation: which of a block, the same from one
+            ``allocate`` to the next (a store at the finish names the one that its request had).
         worker: the rank that it happened at; step: the number of the schedule() that it belongs to;
         depth: of the pipeline at that moment.
         action: the action itself, where the writer knows it (several may share an event).

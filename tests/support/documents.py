@@ -39,6 +39,7 @@ def check() -> CheckDocument:
         properties={DOUBLE_STORE: "violated", "never-said": "vacuous", "computed-nonnegative": "holds"},
         violations=[Violation(property=DOUBLE_STORE, length=3, trace="t.jsonl", actions=actions)],
         never_enabled=["store_fails"],
+        engine="vectorised",
     )
     return CheckDocument(
         **_common("check"),

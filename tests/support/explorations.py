@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from interlock.proofs.explorer.program import Program
 from interlock.proofs.explorer.result import Exploration
+from interlock.proofs.vectorised.model import Model, open_integers
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import LeadsTo
@@ -29,6 +31,12 @@ def slice_system(
     slice_ = spec.slice(name)
     properties = [p for p in spec.properties if name in p.slices and not isinstance(p, LeadsTo)]
     return elaborate(spec, spec.switch_values("interlock", sets), slice_, scope, properties)
+
+
+def model_of(system: System) -> Model:
+    """The vectorised explorer's model, with room for one copy of each message."""
+    program = Program(system)
+    return Model(program, open_integers(program))
 
 
 def summary(found: Exploration) -> dict[str, Any]:

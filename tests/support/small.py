@@ -26,6 +26,8 @@ on = relation("on", x, site=HERE, doc="x is on")
 at = function("at", x, result=THING, site=HERE, domain=on(x), doc="where x is, while it is on")
 count = counter("count", site=HERE, doc="a number", high=300)
 
+LIMITS = Limits()
+
 CLAIM: dict[str, Any] = {"source": "test", "doc": "test", "slices": ("all",)}
 """What every property needs besides its formula."""
 
@@ -82,7 +84,7 @@ def system(spec: Specification, slice_: str = "all") -> System:
 
 
 def explored(
-    variables: Iterable[StateVar], actions: Iterable[Action], *properties: Property, limits: Limits = Limits()
+    variables: Iterable[StateVar], actions: Iterable[Action], *properties: Property, limits: Limits = LIMITS
 ) -> Exploration:
     """Everything that can happen, with the verdicts."""
     return explore(system(specification(variables, actions, properties)), limits=limits)

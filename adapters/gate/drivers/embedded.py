@@ -31,7 +31,7 @@ class EmbeddedDriver:
             events.append({"event": event, **args})
 
         try:
-            played = run(from_json(scenario.plain()), self._switches, sizes, record=record)
+            played = run(from_json(scenario.sized(sizes.block_size)), self._switches, sizes, record=record)
         except Exception as error:  # whatever the machine raises is a finding, not ours to handle
             where = _innermost(error)
             seen = {"kind": "crash", "type": type(error).__name__, "message": str(error), "where": where}

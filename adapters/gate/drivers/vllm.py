@@ -12,6 +12,14 @@ from interlock.adapters.vllm.launch import Child, ChildError
 from interlock.adapters.vllm.observers import NONE
 from interlock.adapters.vllm.releases import fetch
 
+BLOCK_SIZE = 16
+"""Tokens per block, as in `construct.Sizes`."""
+
+STEP_SECONDS = 4.0
+"""One operation takes milliseconds; a first construction up to a second on a busy machine."""
+
+SCENARIO_SECONDS = 60.0
+
 
 class VllmDriver:
     """The driver of ``gate vllm:NAME`` and ``gate package.module:Class``; use it as a context.
@@ -40,15 +48,14 @@ class VllmDriver:
     def play(self, scenario: Scenario) -> Played:
         """Play one scenario."""
         try:
-            result = self._run(scenario.plain(), scenario.pool)
+            result = self._run(scenario.sized(BLOCK_SIZE), scenario.pool)
         except ChildError as error:
             if error.kind not in ("died", "timeout"):
                 raise
             # A connector that takes the process down, or never answers, is a finding; the next one needs a new child.
             self._child.close()
             self._child = self._new_child()
-            kind = "timeout" if error.kind == "timeout" else "crash"
-            seen = {"kind": kind, "type": "ProcessDied", "message": str(error), "where": "the child process"}
+            seen = {"kind": error.kind, "message": str(error)}
             return Played([], [], scenario.steps, seen)
         return Played(result["events"], result["faults"], result["steps"], result["error"])
 
@@ -78,5 +85,13 @@ class VllmDriver:
             self._run([], "ample")
 
     def _run(self, operations: list[Operation], pool: str) -> dict[str, Any]:
-        (result,) = self._child.run(self._connector, [operations], self._config, POOLS[pool], observer=self._observer)
+        (result,) = self._child.run(
+            self._connector,
+            [operations],
+            self._config,
+            POOLS[pool],
+            step_seconds=STEP_SECONDS,
+            seconds=SCENARIO_SECONDS,
+            observer=self._observer,
+        )
         return result

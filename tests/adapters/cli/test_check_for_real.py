@@ -39,3 +39,22 @@ def test_the_double_store_is_found_reported_and_traced(tmp_path, capsys):
 def test_unknown_names_are_usage_errors(argv, says, capsys):
     assert main(["check", *argv]) == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["plain", "vectorised"])
+def test_the_engine_is_reported(engine, tmp_path, capsys):
+    document = tmp_path / "check.json"
+    argv = ["check", "--slice", "dedup", "--scope", "worker=1", "--engine", engine, "--device", "cpu", "--memory", "1"]
+
+    assert main([*argv, "--json", str(document)]) == 0
+    assert json.loads(document.read_text())["runs"][0]["engine"] == engine
+    assert engine in capsys.readouterr().out
+
+
+def test_cuda_without_a_device_is_one_line_and_exit_2(capsys):
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is a CUDA device")
+
+    assert main(["check", "--slice", "dedup", "--device", "cuda"]) == 2
+    assert "torch sees no CUDA device; use --device cpu" in capsys.readouterr().err

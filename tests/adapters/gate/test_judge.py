@@ -101,3 +101,25 @@ def test_rules_are_counted_only_where_their_premise_came_true() -> None:
     assert "hashed-block-holds-its-prefix" not in judged
     assert "pinned-chunk-is-never-evicted" not in judged
     assert "no-block-stored-twice-in-flight" in JUDGE(Played(events(*STORE), [], 1)).judged
+
+
+def test_a_store_into_a_chunk_that_a_store_still_writes_is_the_connectors_fault() -> None:
+    """The model cannot follow it, and the clause needs no model behind it."""
+    more = ("allocate request=A block=2", "publish request=A block=2 hash=h2")
+    judgement = JUDGE(Played(events(*STORE, *more, "plan_store request=A block=2 chunk=1 job=s1/0"), [], 1))
+
+    assert [(b.property, b.side) for b in judgement.broken] == [("store-target-is-in-no-open-job", "connector")]
+
+
+def test_a_load_from_a_chunk_that_is_still_written_is_the_connectors_fault() -> None:
+    other = ("add_request request=B", "allocate request=B block=2", "plan_load request=B block=2 chunk=1 job=l0/0")
+    judgement = JUDGE(Played(events(*STORE, *other), [], 1))
+
+    assert [(b.property, b.side) for b in judgement.broken] == [("load-source-is-not-being-written", "connector")]
+
+
+def test_what_stopped_the_replay_is_what_is_said() -> None:
+    (found,) = JUDGE(Played(events(*ADMIT, "hit request=B block=1"), [], 1)).broken
+
+    assert "hit" in found.message
+    assert "premise" not in found.message

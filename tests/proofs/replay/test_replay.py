@@ -176,6 +176,8 @@ def test_another_digest_warns():
         (STORE, {"preset": "vllm-9.9"}, "memory:1: unknown preset 'vllm-9.9'"),
         (STORE, {"switches": {"store_dedup": "never"}}, "unknown value of switch store_dedup"),
         (STORE, {"slice_": "nothing"}, "unknown slice 'nothing'"),
+        (STORE, {"workers": 65}, "scope has 65 of worker; replay stands up to 64"),
+        ((*STORE, line("build_connector_meta", worker=1)), {}, "memory:6: build_connector_meta() is of worker 1"),
     ],
 )
 def test_what_the_specification_does_not_have_is_refused(lines, head, wrong):
@@ -205,3 +207,58 @@ def test_an_action_that_the_slice_lacks_is_named():
 
     assert result.verdict == "violated"
     assert "slice store has no such action" in result.reason
+
+
+REALLOCATED = (
+    *STORE,
+    *STEP,
+    line("acknowledge", job="0/0"),
+    line("finish", request="A"),
+    line("add_request", request="B"),
+    line("allocate", request="B", block=1, allocation=2),
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ((*STORE, line("add_request", request="B"), line("hit", request="B", block=1, allocation=77)),
+         "hit(request=B, block=1) names allocation 77 of block 1, which is in allocation 1"),
+        ((*REALLOCATED, line("publish", request="B", block=1, hash="h2", allocation=1)),
+         "names allocation 1 of block 1, which is in allocation 2"),
+        ((*REALLOCATED[:-1], line("allocate", request="B", block=1, allocation=1)),
+         "begins allocation 1 of block 1, which has had 1"),
+        ((*STORE[:3], line("plan_store", request="A", block=1, chunk=0, job="0/0", allocation=2)),
+         "names allocation 2 of block 1, which is in allocation 1"),
+    ],
+)  # fmt: skip
+def test_a_log_that_contradicts_itself_about_allocations_is_not_consumed(lines, why):
+    result = run_replay(trace(*lines))
+
+    assert result.verdict == "violated"
+    assert result.consumed == result.longest_prefix == len(lines) - 1
+    assert "the log contradicts itself" in result.reason
+    assert why in result.reason
+
+
+def test_a_store_at_the_finish_names_the_allocation_that_its_request_had():
+    log = trace(
+        *STORE[:3],
+        *STEP,
+        line("finish", request="A"),
+        line("add_request", request="B"),
+        line("allocate", request="B", block=1, allocation=2),
+        line("plan_store", request="A", block=1, chunk=0, job="0/0", allocation=1),
+        line("order_flush", job="0/0"),
+        *STEP,
+    )
+
+    result = run_replay(log)
+
+    assert result.verdict == "holds", result.reason
+
+
+def test_a_log_without_allocation_numbers_contradicts_nothing():
+    log = trace(*STORE[:2], line("allocate", request="A", block=2), line("publish", request="A", block=2, hash="h2"))
+
+    assert run_replay(log).verdict == "holds"

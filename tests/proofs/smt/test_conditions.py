@@ -1,9 +1,13 @@
 """A proof counts for any size only if it says something about this machine."""
 
+from dataclasses import replace
+
 import pytest
 
 from interlock.proofs.smt.conditions import (
+    Condition,
     action_has_successor,
+    confirmed,
     judge_ground,
     model_sizes,
     no_sort_bounded,
@@ -73,3 +77,28 @@ def test_a_conjunct_on_which_nothing_rests_is_no_ground() -> None:
     ground = Ground(action="plan_store", conjunct="not-stored")
 
     assert judge_ground(SYSTEM, DOUBLE_STORE, INVARIANTS, ground).condition().status == "fails"
+
+
+def test_a_ground_of_an_action_that_the_switches_rule_out_is_unknown() -> None:
+    gone = replace(
+        SYSTEM,
+        steps=tuple(s for s in SYSTEM.steps if s.name != "plan_finish_store"),
+        never={"plan_finish_store": "why"},
+    )
+    ground = Ground(action="plan_finish_store", conjunct="not-in-flight")
+    condition = judge_ground(gone, DOUBLE_STORE, INVARIANTS, ground).condition()
+
+    assert condition.status == "unknown"
+    assert condition.detail == "there is no plan_finish_store under these switch values (why is false)"
+
+
+def test_a_ground_that_the_switches_make_true_is_unknown() -> None:
+    ground = Ground(action="plan_finish_store", conjunct="nothing")
+
+    assert judge_ground(SYSTEM, DOUBLE_STORE, INVARIANTS, ground).condition().status == "unknown"
+
+
+def test_a_proof_for_any_size_needs_a_second_solver() -> None:
+    assert confirmed({"z3": "proved", "cvc5": "proved"}).status == "holds"
+    assert confirmed({"z3": "proved"}) == Condition("unknown", "only z3 was asked: a second solver must confirm")
+    assert confirmed({"z3": "proved", "cvc5": "unknown"}).status == "unknown"

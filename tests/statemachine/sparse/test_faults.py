@@ -9,7 +9,14 @@ import pytest
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language import terms as T
 from interlock.spec.language.elaborate import elaborate
-from interlock.statemachine.sparse import Interpreter, OutOfRangeError, Program, UndefinedError, World
+from interlock.statemachine.sparse import (
+    Interpreter,
+    OutOfRangeError,
+    OutsideDomainError,
+    Program,
+    UndefinedError,
+    World,
+)
 
 SYSTEM = elaborate(SPECIFICATION, SPECIFICATION.switch_values())
 
@@ -85,3 +92,23 @@ def test_a_partial_function_loses_its_value_with_its_domain():
     assert repr(world.read("job_block", "j")) == "undefined"
     world.undo(mark)
     assert world.read("job_block", "j") == "7"
+
+
+@pytest.mark.parametrize(("name", "ended"), [("job_block", "completed"), ("job_chunk", "absent")])
+def test_a_value_given_outside_the_domain_is_a_violation_and_changes_nothing(name, ended):
+    world = planned(SYSTEM).world
+    before = dict.fromkeys(world.cells())
+
+    with pytest.raises(OutsideDomainError, match=rf"{name}\(j\) is given a value where it is not defined") as caught:
+        world.apply([(world.live["job_state"], "j", ended), (world.live[name], "j", "7")])
+
+    assert caught.value.rule == f"domain-of-{name.replace('_', '-')}"
+    assert dict.fromkeys(world.cells()) == before
+
+
+def test_a_value_given_where_the_step_makes_room_stays():
+    world = planned(SYSTEM).world
+
+    world.apply([(world.live["job_block"], "other", "8"), (world.live["job_state"], "other", "planned")])
+
+    assert world.read("job_block", "other") == "8"

@@ -126,6 +126,9 @@ BAD = {
     "number as entity": (f'{HEADER}\n{{"seq": 0, "event": "hit", "args": {{"block": 3}}}}\n', 2, "args.block"),
     "gap": (f"{HEADER}\n{GOOD}\n{GOOD}\n", 3, "has seq 0 where 1 follows"),
     "fewer than announced": (f'{HEADER[:-1]}, "events": 2}}\n{GOOD}\n', 2, "announces 2"),
+    "header nested too deeply": (f'{HEADER[:-1]}, "meta": {"[" * 50_000}{"]" * 50_000}}}\n', 1, "nests too deeply"),
+    "line nested too deeply": (f'{HEADER}\n{{"seq": 0, "args": {"[" * 50_000}{"]" * 50_000}}}\n', 2, "JSON"),
+    "scope beyond all bounds": (f'{HEADER[:-1]}, "scope": {{"worker": 1000000000}}}}\n', 1, "scope.worker"),
     "not text": (f"{HEADER}\n\xff\n", 2, "JSON"),
 }
 

@@ -1,0 +1,61 @@
+"""From what a search met to a verdict on each property: what nothing was said about is vacuous, never green."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from interlock.proofs.explorer.monitors import premise_key
+from interlock.proofs.explorer.program import Program
+from interlock.proofs.explorer.result import PropertyVerdict
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, LeadsTo, Property, Witness
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What a search met.
+
+    Args:
+        found: what was violated, faults of no declared property (ranges, domains) included.
+        witnesses: the witnesses and premises that were reached.
+        enabled: the action instances that were enabled somewhere.
+        premises: the leads-to properties whose premise was true somewhere.
+        leads_to: whether leads-to properties were judged at all.
+    """
+
+    found: Collection[str]
+    witnesses: Collection[str]
+    enabled: Collection[int]
+    premises: Collection[str] = field(default=())
+    leads_to: bool = True
+
+
+def verdicts(program: Program, met: Met, *, exhaustive: bool) -> dict[str, PropertyVerdict]:
+    """The verdict on every property, and on every fault that was met."""
+    actions = {program.instances[i].step.name for i in met.enabled}
+    judged = {p.id: _verdict(p, met, actions, exhaustive) for p in program.system.properties}
+    for property_id in met.found:
+        # Range and definedness violations belong to no declared property; they are never silent.
+        judged.setdefault(property_id, "violated")
+    return judged
+
+
+def _verdict(p: Property, met: Met, actions: Collection[str], exhaustive: bool) -> PropertyVerdict:
+    if p.id in met.found:
+        return "violated"
+    if isinstance(p, Witness) and p.id in met.witnesses:
+        return "holds"
+    if not exhaustive or (isinstance(p, LeadsTo) and not met.leads_to):
+        return "inconclusive"
+    match p:
+        case Witness():
+            return "violated"
+        case Invariant():
+            says = p.premise is None or premise_key(p.id) in met.witnesses
+        case ActionProperty():
+            says = any(a in actions for a in p.actions)
+        case BoundaryClause():
+            says = p.action in actions
+        case LeadsTo():
+            says = p.id in met.premises
+    return "holds" if says else "vacuous"
