@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -98,6 +98,7 @@ def run_check(
     engine: str = "auto",
     device: str = "cpu",
     symmetry: bool = False,
+    memory: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     trace_dir: Path | None = None,
     spec: Specification = SPECIFICATION,
@@ -112,6 +113,7 @@ def run_check(
         device: ``cpu`` or ``cuda``, which is for the vectorised engine.
         symmetry: visit one state for all that differ in the names of sort elements only (vectorised
             engine); verdicts are the same, counts are of orbits.
+        memory: bytes that the vectorised engine's states may take; replaces that of ``limits``.
         trace_dir: where to write ``SLICE.PROPERTY.jsonl`` for each violation.
 
     Raises:
@@ -127,6 +129,7 @@ def run_check(
         if size < 1:
             raise UnknownName(f"size of sort {sort}", str(size), ["1", "2", "3"])
     wanted = [spec.property(p) for p in properties] if properties else list(spec.properties)
+    limits = limits if memory is None else replace(limits, memory=memory)
     runs: list[Run] = []
     chosen = _chosen_slices(spec, slices, wanted, named=bool(properties))
     for number, slice_ in enumerate(chosen):

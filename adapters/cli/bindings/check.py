@@ -1,6 +1,6 @@
 """`interlock check` and `interlock.proofs.check`."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class CheckBinding:
 
     def run(self) -> CheckDocument:
         """Explore, and put the counterexamples where the user wants them."""
-        from interlock.proofs.check import LIMITS, run_check
+        from interlock.proofs.check import run_check
 
         self.session.spec_digest = specification().digest
         asked = self.request
@@ -52,7 +52,7 @@ class CheckBinding:
                     properties=asked.properties,
                     engine=asked.engine,
                     device=asked.device,
-                    limits=LIMITS if asked.memory is None else replace(LIMITS, memory=asked.memory),
+                    memory=asked.memory,
                     progress=self._progress,
                     trace_dir=trace_dir,
                 )

@@ -51,12 +51,14 @@ def test_check_asks_for_what_was_typed(interlock):
     interlock(
         "check", "--slice", "a", "--slice", "b", "--scope", "block=3, job=2", "--preset", "seed",
         "--set", "x=1", "--set", "y=2", "--property", "p", "--engine", "plain",
+        "--device", "cuda", "--memory", "0.5",
     )  # fmt: skip
     del interlock.asked["progress"]
 
     assert interlock.asked == {
         "args": (),
-        "device": "cpu",
+        "device": "cuda",
+        "memory": 2**29,
         "slices": ["a", "b"],
         "scope": {"block": 3, "job": 2},
         "preset": "seed",
