@@ -64,10 +64,6 @@ class BlockPool:
         self._hash[block] = hash_
         self._blocks.setdefault(hash_, {})[block] = None
 
-    def is_published(self, block: int) -> bool:
-        """Whether a prefix hit could find it."""
-        return block in self._hash
-
     def _forget(self, block: int) -> None:
         hash_ = self._hash.pop(block, None)
         if hash_ is not None:

@@ -76,14 +76,12 @@ class Judgement:
 
     Args:
         judged: of each invariant whose premise came true, 1; of each other property, the events held to it.
-        seen: events by kind.
     """
 
     broken: list[Broken]
     trace: Trace
     steps: int
     judged: dict[str, int] = field(default_factory=dict)
-    seen: dict[str, int] = field(default_factory=dict)
     not_expressible: dict[str, int] = field(default_factory=dict)
 
 
@@ -136,7 +134,6 @@ class Judge:
             replayed = run_replay(trace, judge=False)
             if replayed.stopped:
                 broken.append(_unexplained(REFINES, "connector", replayed, trace))
-        seen = Counter(e.event for e in trace.events)
         judged = Counter({name.removeprefix(PREMISE): 1 for name in exercised})
         finished: set[str] = set()
         for e in trace.events:
@@ -148,7 +145,7 @@ class Judge:
                 if not at_finish or not finished.isdisjoint(e.args.values()):
                     judged[property_id] += 1
         return Judgement(
-            _first_of_each(broken, self._spec), trace, played.steps, dict(judged), dict(seen), replayed.not_expressible
+            _first_of_each(broken, self._spec), trace, played.steps, dict(judged), replayed.not_expressible
         )
 
     def trace(self, played: Played) -> Trace:

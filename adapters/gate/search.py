@@ -37,7 +37,6 @@ class Searched:
     scenarios: int = 0
     steps: int = 0
     judged: dict[str, int] = field(default_factory=dict)
-    events: dict[str, int] = field(default_factory=dict)
     not_expressible: dict[str, int] = field(default_factory=dict)
     cut_short: str = ""
 
@@ -178,7 +177,6 @@ class Search:
         self.result.steps += judgement.steps
         for total, of_this in (
             (self.result.judged, judgement.judged),
-            (self.result.events, judgement.seen),
             (self.result.not_expressible, judgement.not_expressible),
         ):
             for name, n in of_this.items():

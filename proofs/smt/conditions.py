@@ -21,6 +21,8 @@ from interlock.proofs.smt.runs import SECONDS_MAX, Run, find_run
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
 from interlock.spec.language.properties import Ground
+from interlock.spec.language.sorts import INT
+from interlock.spec.language.stratify import cycle, stratification
 from interlock.spec.language.system import System
 
 MODEL_TIMEOUT_S = 4.0
@@ -42,6 +44,19 @@ def no_sort_bounded(encoding: Encoding) -> Condition:
     if bounded or said != {f"{s} >= 1" for s in map(str, values.sizes.values())}:
         return Condition("fails", f"bounded: {', '.join(bounded) or sorted(said)}")
     return Condition("holds", f"{len(values.sizes)} sorts, of each is said only that it has an element")
+
+
+def fragment(system: System) -> Condition:
+    """Whether the decidable fragment guarantees an answer; outside it an answer that came still counts."""
+    way = cycle(stratification(system.spec, system.switches))
+    reasons = ([f"sorts go round ({' -> '.join(way)})"] if way else []) + (
+        ["counters"] if any(v.result == INT for v in system.variables) else []
+    )
+    if not reasons:
+        return Condition("holds", "in the decidable fragment")
+    return Condition(
+        "holds", f"outside the decidable fragment, by {' and '.join(reasons)}: unknown would be inconclusive"
+    )
 
 
 def start_satisfiable(encoding: Encoding, invariants: tuple[Claim, ...]) -> Condition:

@@ -16,6 +16,7 @@ from interlock.proofs.smt.conditions import (
     Condition,
     GroundFound,
     action_has_successor,
+    fragment,
     judge_ground,
     no_sort_bounded,
     premise_satisfiable,
@@ -80,6 +81,7 @@ class Worker:
         encoding, invariants = induction.encoding, induction.invariants
         found = {
             "no-sort-bounded": no_sort_bounded(encoding),
+            "fragment": fragment(self.system),
             "start-satisfiable": start_satisfiable(encoding, invariants),
             "premise-satisfiable": premise_satisfiable(
                 encoding, invariants, invariant(self.system, property_id).premise

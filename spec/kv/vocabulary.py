@@ -84,7 +84,7 @@ r, r2 = request.var("r"), request.var("r2")
 b, b2 = block.var("b"), block.var("b2")
 c, c2 = chunk.var("c"), chunk.var("c2")
 j, j2 = job.var("j"), job.var("j2")
-w, w2 = worker.var("w"), worker.var("w2")
+w = worker.var("w")
 h, h2 = hash_.var("h"), hash_.var("h2")
 
 S, W, G = Site.SCHEDULER, Site.WORKER, Site.GHOST

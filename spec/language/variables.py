@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from interlock.spec.language.base import Declaration, Name
 from interlock.spec.language.sorts import Enumeration, Sort
-from interlock.spec.language.terms import FALSE, AnyTerm, Apply, Bool, Int, Term, Var, term
+from interlock.spec.language.terms import FALSE, AnyTerm, Apply, Int, Term, Var, term
 
 
 class Site(StrEnum):
@@ -110,6 +110,3 @@ def counter(name: str, *args: Var, site: Site, doc: str, high: Term | int | None
 def channel(name: str, *args: Var, sender: Site, receiver: Site, discipline: Discipline, doc: str) -> Channel:
     """A channel between two sites."""
     return Channel(name=name, args=args, sender=sender, receiver=receiver, discipline=discipline, doc=doc)
-
-
-__all__ = ["Bool", "Channel", "Discipline", "Site", "StateVar", "channel", "counter", "function", "relation"]

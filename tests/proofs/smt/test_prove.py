@@ -23,6 +23,9 @@ def test_proved_for_any_size_by_both_solvers() -> None:
     assert outcome.not_met == {}
     assert {"no-sort-bounded", "start-satisfiable", "premise-satisfiable", "agreement"} <= set(outcome.conditions)
     assert "ground:plan_store/not-in-flight" in outcome.conditions
+    assert "block -> job -> block and counters" in outcome.conditions["fragment"].detail.replace(")", "").replace(
+        "(", ""
+    )
     assert "issued-jobs-complete" in result.not_covered
     assert not {DOUBLE_STORE, *outcome.lemmas} & set(result.not_covered)
 
