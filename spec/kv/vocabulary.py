@@ -7,15 +7,10 @@ these, acknowledged together; the names follow vLLM.
 from __future__ import annotations
 
 from interlock.spec.language.settings import Switch
-from interlock.spec.language.sorts import Enumeration, Sort
+from interlock.spec.language.sorts import Enumeration
 from interlock.spec.language.variables import Discipline, Site, channel, counter, function, relation
+from interlock.spec.shared.sorts import block, chunk, hash_, job, request, worker
 
-request = Sort(name="request", doc="a request from its arrival to its end (one incarnation of an id)")
-block = Sort(name="block", doc="a GPU block of the KV cache; its id outlives what it holds")
-chunk = Sort(name="chunk", doc="a slot of the CPU tier that holds one block's worth of KV")
-job = Sort(name="job", doc="a transfer job; an id is used again only after its job has ended")
-worker = Sort(name="worker", doc="a worker process (tensor-parallel rank) with its own shard of every block")
-hash_ = Sort(name="hash", doc="a block hash: the name of a prefix that ends with this block")
 SORTS = (request, block, chunk, job, worker, hash_)
 
 request_states = Enumeration(

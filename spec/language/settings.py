@@ -46,6 +46,7 @@ class Slice(Declaration):
         scope: elements per sort.
         int_max: largest value of an integer without a declared upper bound; beyond it: inconclusive.
         default: whether ``interlock check`` without arguments includes it.
+        quick: whether ``interlock check --quick`` includes it: the inner loop, a second or two each.
     """
 
     name: Name
@@ -54,6 +55,7 @@ class Slice(Declaration):
     scope: dict[str, int]
     int_max: int = 4
     default: bool = True
+    quick: bool = False
     doc: str
 
 
@@ -67,3 +69,26 @@ class Expectation(Declaration):
     property: PropertyId
     verdict: Literal["holds", "fails"]
     why: str
+
+
+class Demonstration(Declaration):
+    """A publicly reported failure that the specification shows: with this setting, this property has a counterexample.
+
+    Args (of the declaration):
+        failure: its number in the list of known failures, such as ``B-046``.
+        preset, set: the switch values of the failing system.
+        change: a change to the specification that restores the fault, as ``KIND:ACTION:NAME``
+            (see ``interlock.proofs.mutation.changes``); empty if a switch value or a fault action is enough.
+        property: what the failure breaks.
+        slice, scope: where the counterexample is found.
+        story: the counterexample told in the terms of the report: why it *is* that failure.
+    """
+
+    failure: Annotated[str, StringConstraints(pattern=r"^B-[0-9]{3}$")]
+    preset: PresetName = "interlock"
+    set: dict[str, str] = Field(default={})
+    change: str = ""
+    slice: Name
+    scope: dict[str, int] = Field(default={})
+    property: PropertyId
+    story: str = Field(min_length=20)

@@ -13,7 +13,7 @@ from interlock.spec.language.actions import Action
 from interlock.spec.language.base import Declaration
 from interlock.spec.language.lifecycles import Lifecycle
 from interlock.spec.language.properties import Property
-from interlock.spec.language.settings import Expectation, Preset, Slice, Switch
+from interlock.spec.language.settings import Demonstration, Expectation, Preset, Slice, Switch
 from interlock.spec.language.sorts import Enumeration, Sort
 from interlock.spec.language.variables import Channel, StateVar
 
@@ -39,6 +39,7 @@ class Specification(Declaration):
     properties: tuple[Property, ...]
     slices: tuple[Slice, ...]
     expectations: tuple[Expectation, ...] = ()
+    demonstrations: tuple[Demonstration, ...] = ()
 
     @cached_property
     def digest(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from interlock.spec.language.elaborate import applies
 from interlock.spec.language.errors import SpecificationError
 from interlock.spec.language.sorts import BOOL, INT
+from interlock.spec.language.settings import Expectation
 from interlock.spec.language.specification import Specification
 
 
@@ -101,9 +102,9 @@ def check_slices(spec: Specification) -> None:
 
 
 def check_expectations(spec: Specification) -> None:
-    """Each row of the verdict table names what exists, and a property that the slice covers."""
-    for e in spec.expectations:
-        place = f"expectation {e.property}"
+    """Each row of the verdict table and each demonstration names what exists, and a property that the slice covers."""
+    for e in (*spec.expectations, *spec.demonstrations):
+        place = f"expectation {e.property}" if isinstance(e, Expectation) else f"demonstration of {e.failure}"
         known(place, "preset", e.preset, [p.name for p in spec.presets])
         known(place, "slice", e.slice, [s.name for s in spec.slices])
         known(place, "property", e.property, [i for p in spec.properties for i in (p.id, *p.aliases)])
