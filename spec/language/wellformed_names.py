@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 
 from interlock.spec.language.elaborate import applies
 from interlock.spec.language.errors import SpecificationError
-from interlock.spec.language.sorts import BOOL, INT
 from interlock.spec.language.settings import Expectation
+from interlock.spec.language.sorts import BOOL, INT
 from interlock.spec.language.specification import Specification
 
 
