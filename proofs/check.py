@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -18,11 +18,11 @@ from interlock.proofs.explorer.result import Counterexample, Exploration, Proper
 from interlock.proofs.explorer.search import Limits
 from interlock.proofs.explorer.search import Progress as SearchProgress
 from interlock.proofs.explorer.trace import write_counterexample
-from interlock.spec.kv import SPECIFICATION
+from interlock.proofs.selection import changed, choose
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import Property, Witness
-from interlock.spec.language.settings import Slice
+from interlock.spec.language.properties import Witness
 from interlock.spec.language.specification import Specification, UnknownName
+from interlock.spec.modules import modules, under
 
 Verdict = Literal["holds", "violated", "inconclusive"]
 LIMITS = Limits()
@@ -64,6 +64,7 @@ class Run:
     violations: list[Violation]
     never_enabled: list[str]
     engine: str = "plain"
+    module: str = ""
 
 
 @dataclass(slots=True)
@@ -99,42 +100,51 @@ def run_check(
     device: str = "cpu",
     symmetry: bool = False,
     memory: int | None = None,
+    quick: bool = False,
+    change: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     trace_dir: Path | None = None,
-    spec: Specification = SPECIFICATION,
+    spec: Specification | None = None,
     limits: Limits = LIMITS,
 ) -> CheckResult:
     """Explore slices and judge their properties.
 
     Args:
         slices: default: the default slices that cover one of ``properties``.
+        sets: switch values; without slices or properties, only modules with one of these switches are checked.
         scope: sizes that replace the slices' own.
         engine: ``plain``, ``vectorised``, or ``auto``: whichever suits the size and the device.
         device: ``cpu`` or ``cuda``, which is for the vectorised engine.
         symmetry: visit one state for all that differ in the names of sort elements only (vectorised
             engine); verdicts are the same, counts are of orbits.
         memory: bytes that the vectorised engine's states may take; replaces that of ``limits``.
+        quick: the small slices only, a second or two each.
+        change: a fault to put into the modules that have its action, as ``KIND:ACTION:NAME`` (see
+            :mod:`interlock.proofs.mutation.changes`).
         trace_dir: where to write ``SLICE.PROPERTY.jsonl`` for each violation.
+        spec: this module only; default: all.
 
     Raises:
-        UnknownName: a slice, sort, preset, switch, value or property that the specification lacks.
+        UnknownName: a slice, sort, preset, switch, value, property or action that no module has.
         NoDevice: there is no CUDA device.
     """
-    values = spec.switch_values(preset, sets)
     for kind, name, known in (("engine", engine, ENGINES), ("device", device, DEVICES)):
         if name not in known:
             raise UnknownName(kind, name, list(known))
-    for sort, size in (scope or {}).items():
-        spec.sort(sort)
-        if size < 1:
-            raise UnknownName(f"size of sort {sort}", str(size), ["1", "2", "3"])
-    wanted = [spec.property(p) for p in properties] if properties else list(spec.properties)
+    specs = modules() if spec is None else (spec,)
+    chosen = choose(
+        specs if change is None else changed(specs, change),
+        slices=slices,
+        scope=scope,
+        preset=preset,
+        sets=sets,
+        properties=properties,
+        quick=quick,
+    )
     limits = limits if memory is None else replace(limits, memory=memory)
     runs: list[Run] = []
-    chosen = _chosen_slices(spec, slices, wanted, named=bool(properties))
-    for number, slice_ in enumerate(chosen):
-        covered = [p for p in wanted if slice_.name in p.slices]
-        system = elaborate(spec, values, slice_, scope, covered)
+    for number, c in enumerate(chosen):
+        system = elaborate(c.spec, c.switches, c.slice, c.scope, c.properties)
 
         def report(p: SearchProgress, number: int = number) -> None:
             if progress is not None:
@@ -142,26 +152,14 @@ def run_check(
                 progress(Progress(text, number, len(chosen)))
 
         # Whoever names properties wants their counterexamples, not the rest of the graph.
-        stop_at = [p.id for p in covered if not isinstance(p, Witness)] if properties else []
+        stop_at = [p.id for p in c.properties if not isinstance(p, Witness)] if properties else []
         found = explore_with(engine, device, system, limits=limits, progress=report, stop_at=stop_at, symmetry=symmetry)
-        run = _as_run(found, preset, trace_dir)
+        run = _as_run(found, under(c.spec, preset) or preset, trace_dir)
         runs.append(run)
         if progress is not None:
-            progress(Progress(f"slice {slice_.name} done", number + 1, len(chosen), run))
+            progress(Progress(f"slice {c.slice.name} done", number + 1, len(chosen), run))
     verdict, reason = _judge(runs)
     return CheckResult(verdict, reason, runs)
-
-
-def _chosen_slices(
-    spec: Specification, names: list[str] | None, wanted: Iterable[Property], named: bool
-) -> list[Slice]:
-    if names:
-        return [spec.slice(n) for n in dict.fromkeys(names)]
-    covering = {s for p in wanted for s in p.slices}
-    chosen = [s for s in spec.slices if s.name in covering and (s.default or named)]
-    if not chosen:
-        raise UnknownName("slice for these properties", "none", [s.name for s in spec.slices])
-    return chosen
 
 
 def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
@@ -192,6 +190,7 @@ def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
         violations=violations,
         never_enabled=found.never_enabled,
         engine=found.engine,
+        module=system.spec.name,
     )
 
 

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from interlock.proofs.selection import values
 from interlock.proofs.smt.ask import Solver
 from interlock.proofs.smt.induction import proved_ids
 from interlock.proofs.smt.outcome import ProvedProperty
 from interlock.proofs.smt.proof import Proof
 from interlock.proofs.smt.work import Pool
-from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Invariant, Witness
 from interlock.spec.language.specification import Specification, UnknownName
+from interlock.spec.modules import Modules, modules, owner, under
 
 Verdict = Literal["proved", "failed", "inconclusive"]
 SolverChoice = Literal["z3", "cvc5", "both"]
@@ -73,7 +74,7 @@ def run_prove(
     preset: str = "interlock",
     *,
     trace_dir: Path | None = None,
-    spec: Specification = SPECIFICATION,
+    spec: Specification | None = None,
 ) -> ProveResult:
     """Prove by induction; a failed proof comes with two states and, if one is found, a run.
 
@@ -81,18 +82,24 @@ def run_prove(
         properties: default: all that have a proof.
         sets: switch values that replace the preset's.
         trace_dir: where to write ``prove.PROPERTY.jsonl`` for each run.
+        spec: this module only; default: all.
 
     Raises:
         UnknownName: a preset, switch, value or property that the specification lacks, or a
             property without a proof.
     """
     started = time.monotonic()
-    system = elaborate(spec, spec.switch_values(preset, sets))
-    with_proof = proved_ids(system)
-    wanted = [spec.property(p).id for p in properties] if properties else with_proof
-    for p in wanted:
-        if p not in with_proof:
-            raise UnknownName("property with a proof", p, with_proof)
+    specs: Modules = modules() if spec is None else (spec,)
+    named = {p: owner(specs, "property", p) for p in properties or ()}
+    systems = [
+        elaborate(m, switches)
+        for m, switches in values(specs, preset, sets or {}, named=bool(properties)).values()
+        if not named or any(m is o for o in named.values())
+    ]
+    with_proof = {s.spec.name: proved_ids(s) for s in systems}
+    for p, m in named.items():
+        if m.property(p).id not in with_proof.get(m.name, ()):
+            raise UnknownName("property with a proof", p, [i for ids in with_proof.values() for i in ids])
     solvers: tuple[Solver, ...] = ("z3", "cvc5") if solver == "both" else (solver,)
     deadline = time.time() + SECONDS_MAX
     outcomes: dict[str, ProvedProperty] = {}
@@ -101,15 +108,21 @@ def run_prove(
         if progress is not None:
             progress(Progress(description, completed, total))
 
-    with Pool(system) as pool:
-        for p in dict.fromkeys(wanted):
-            outcome = Proof(system, p, solvers, pool, deadline, report).outcome()
-            _write_trace(p, outcome, preset, trace_dir)
-            outcomes[p] = outcome
-            if progress is not None:
-                progress(Progress(f"{p}: {outcome.status}", finished=(p, outcome)))
+    for system in systems:
+        own = with_proof[system.spec.name]
+        wanted = [system.spec.property(p).id for p, m in named.items() if m is system.spec] if named else own
+        if not wanted:
+            continue
+        with Pool(system) as pool:
+            for p in dict.fromkeys(wanted):
+                outcome = Proof(system, p, solvers, pool, deadline, report).outcome()
+                _write_trace(p, outcome, under(system.spec, preset) or preset, trace_dir)
+                outcomes[p] = outcome
+                if progress is not None:
+                    progress(Progress(f"{p}: {outcome.status}", finished=(p, outcome)))
     verdict, reason = _judge(outcomes)
-    return ProveResult(verdict, reason, outcomes, not_covered(spec, with_proof), round(time.monotonic() - started, 3))
+    open_ = [p for s in systems for p in not_covered(s.spec, with_proof[s.spec.name])]
+    return ProveResult(verdict, reason, outcomes, open_, round(time.monotonic() - started, 3))
 
 
 def not_covered(spec: Specification, with_proof: Iterable[str]) -> list[str]:

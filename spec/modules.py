@@ -1,11 +1,14 @@
 """The modules of the specification: each a system of its own, with its slices, properties and verdict table.
 
-One composed state space of everything is out of reach, so what moves together is in one module
-and modules share their sorts. A switch, a slice, a property and a trace belong to one module.
+One composed state space of everything is out of reach, so what moves together is in one module,
+and modules share their sorts. A switch, a slice, a property and a trace belong to one module; a
+preset says of each module which switch values a release or connector has.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
 
@@ -14,10 +17,12 @@ from interlock.spec.language.specification import Specification, UnknownName
 MODULES = ("kv",)
 """In the order in which they are shown."""
 
+Modules = Sequence[Specification]
+
 
 @cache
 def module(name: str) -> Specification:
-    """A module, built and checked.
+    """A module by the name of its package, built and checked.
 
     Raises:
         UnknownName: there is none of that name.
@@ -28,6 +33,57 @@ def module(name: str) -> Specification:
     return spec
 
 
-def modules() -> list[Specification]:
+@cache
+def modules() -> tuple[Specification, ...]:
     """All of them."""
-    return [module(name) for name in MODULES]
+    return tuple(module(name) for name in MODULES)
+
+
+@cache
+def digest() -> str:
+    """Sixteen hex digits that change with anything in any module; documents carry it."""
+    return hashlib.sha256("".join(m.digest for m in modules()).encode()).hexdigest()[:16]
+
+
+def owner(specs: Modules, kind: str, name: str) -> Specification:
+    """The module that declares a slice, switch or property (by id or alias).
+
+    Args:
+        kind: ``slice``, ``switch``, ``property`` or ``sort`` (the first that has it).
+
+    Raises:
+        UnknownName: none declares it; says which names there are.
+    """
+    names = _NAMES[kind]
+    found = next((m for m in specs if name in names(m)), None)
+    if found is None:
+        shown = [p.id for m in specs for p in m.properties] if kind == "property" else _all(specs, names)
+        raise UnknownName(kind, name, shown)
+    return found
+
+
+def under(spec: Specification, preset: str) -> str | None:
+    """The preset of one module that a preset of the whole means; ``None`` if it says nothing of that module.
+
+    ``vllm-0.32.0/OffloadingConnector`` means ``vllm-0.32.0`` to a module about the scheduler, where
+    connectors of one release do not differ.
+    """
+    own = {p.name for p in spec.presets}
+    return next((name for name in (preset, preset.partition("/")[0]) if name in own), None)
+
+
+def presets(specs: Modules) -> list[str]:
+    """All presets, each once."""
+    return _all(specs, lambda m: [p.name for p in m.presets])
+
+
+def _all(specs: Modules, names: Callable[[Specification], Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(n for m in specs for n in names(m)))
+
+
+_NAMES: dict[str, Callable[[Specification], list[str]]] = {
+    "slice": lambda m: [s.name for s in m.slices],
+    "switch": lambda m: [s.name for s in m.switches],
+    "sort": lambda m: [s.name for s in m.sorts],
+    "property": lambda m: [i for p in m.properties for i in (p.id, *p.aliases)],
+}

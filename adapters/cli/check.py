@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from interlock.adapters.cli import options
+from interlock.adapters.cli.problems import UsageProblem
 
 
 class Engine(StrEnum):
@@ -45,6 +46,16 @@ def check(
             metavar="GIB", min=0.001, help="Memory of the vectorised explorer's states; default: most of what is free."
         ),
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only the small slices, a second or two each: the inner loop.")
+    ] = False,
+    change: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND:ACTION:NAME",
+            help="Put a fault into the specification first, as drop-conjunct:plan_store:not-in-flight.",
+        ),
+    ] = None,
     trace: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the shortest counterexample to FILE, others beside it."),
@@ -52,7 +63,7 @@ def check(
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("check", "CheckDocument")] = False,
 ) -> int:
-    """Explore the states of slices of the specification.
+    """Explore the states of slices of the specification's modules.
 
     Every reachable state at the scope's size, breadth-first, so counterexamples are shortest.
     """
@@ -60,6 +71,8 @@ def check(
     from interlock.adapters.cli.conduct import conduct
     from interlock.adapters.cli.session import Session, require_place_for
 
+    if quick and slices:
+        raise UsageProblem("--quick and --slice both choose slices", "give one of them")
     session = Session(context.obj, json)
     if trace is not None:
         require_place_for(trace, "--trace")
@@ -72,6 +85,8 @@ def check(
         engine=engine.value,
         device=device.value,
         memory=None if memory is None else int(memory * 2**30),
+        quick=quick,
+        change=change,
         trace=trace,
     )
     return conduct(CheckBinding(request, session), session)

@@ -1,16 +1,33 @@
 """`interlock replay`: judge a trace by the specification, whoever wrote it."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from interlock.adapters.cli import options
+from interlock.adapters.cli.problems import UsageProblem
+
+
+class Target(StrEnum):
+    """What a trace can be converted to."""
+
+    ITF = "itf"
+    PERFETTO = "perfetto"
 
 
 def replay(
     context: typer.Context,
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace, JSON Lines.")],
+    convert: Annotated[
+        Target | None,
+        typer.Option(help="Also write it for TLA+ and Quint (itf) or for ui.perfetto.dev (perfetto)."),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where --convert writes. Default: beside TRACE, as TRACE.itf.json."),
+    ] = None,
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("replay", "ReplayDocument")] = False,
 ) -> int:
@@ -20,9 +37,14 @@ def replay(
     """
     from interlock.adapters.cli.bindings.replay import ReplayBinding
     from interlock.adapters.cli.conduct import conduct
-    from interlock.adapters.cli.session import Session
+    from interlock.adapters.cli.session import Session, require_place_for
     from interlock.adapters.cli.traces import require_trace
 
     require_trace(trace)
+    if to is not None and convert is None:
+        raise UsageProblem("--to says where, but not what", "give --convert itf or --convert perfetto")
     session = Session(context.obj, json)
-    return conduct(ReplayBinding(trace, session), session)
+    if convert is not None:
+        to = to or trace.with_name(f"{trace.name.removesuffix('.jsonl')}.{convert.value}.json")
+        require_place_for(to, "--to")
+    return conduct(ReplayBinding(trace, None if convert is None else convert.value, to, session), session)

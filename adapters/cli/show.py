@@ -15,6 +15,9 @@ class Part(StrEnum):
     LIFECYCLES = "lifecycles"
     INVARIANTS = "invariants"
     SWITCHES = "switches"
+    SLICES = "slices"
+    RULES = "rules"
+    FAILURES = "failures"
 
 
 class Format(StrEnum):
@@ -28,11 +31,18 @@ class Format(StrEnum):
 def show(
     context: typer.Context,
     part: Annotated[Part | None, typer.Argument(help="What to show. Default: everything.")] = None,
+    module: Annotated[
+        str | None, typer.Option("--module", metavar="NAME", help="Only this module of the specification.")
+    ] = None,
     form: Annotated[Format, typer.Option("--format", help="mermaid: lifecycles only.")] = Format.TABLE,
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("show", "ShowDocument")] = False,
 ) -> int:
-    """Show lifecycles, properties and switches."""
+    """Show what the specification declares.
+
+    Its lifecycles, properties, switches and slices; the rules of the contract and what checks each;
+    the public failures and the setting under which `interlock check` finds each.
+    """
     from interlock.adapters.cli.bindings.show import ShowBinding
     from interlock.adapters.cli.conduct import conduct
     from interlock.adapters.cli.session import Session
@@ -41,4 +51,4 @@ def show(
         raise UsageProblem("mermaid draws lifecycles", "give interlock show lifecycles --format mermaid")
     session = Session(context.obj, json)
     parts = [part.value] if part else [each.value for each in Part]
-    return conduct(ShowBinding(parts, form.value, session), session)
+    return conduct(ShowBinding(parts, form.value, module, session), session)

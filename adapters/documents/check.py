@@ -33,6 +33,7 @@ class Run(Part):
     violations: list[Violation]
     never_enabled: list[str] = Field([], description="Actions that no reachable state enables.")
     engine: str = Field("plain", description="The explorer: plain, vectorised, or which judged what.")
+    module: str = Field("", description="The module of the specification that the slice belongs to.")
 
 
 class CheckDocument(Document):

@@ -25,6 +25,7 @@ class Lifecycle(Part):
     states: list[str]
     initial: str
     rows: list[Row]
+    module: str
 
 
 class ShownProperty(Part):
@@ -37,6 +38,7 @@ class ShownProperty(Part):
     formula: str
     doc: str
     source: str
+    module: str
 
 
 class ShownSwitch(Part):
@@ -46,6 +48,68 @@ class ShownSwitch(Part):
     values: list[str]
     doc: str
     presets: dict[str, str]
+    module: str
+
+
+class ShownSlice(Part):
+    """One slice: what is explored on its own, at which size."""
+
+    module: str
+    name: str
+    scope: dict[str, int]
+    actions: list[str] = Field(description="The actions that it keeps.")
+    properties: list[str]
+    default: bool = Field(description="Explored by `interlock check` without arguments.")
+    quick: bool = Field(description="Explored by `interlock check --quick`.")
+    doc: str
+
+
+class ShownRule(Part):
+    """One rule (R), invariant (I) or liveness property (V) of the contract, and what checks it."""
+
+    id: str
+    topic: str
+    text: str
+    source: str
+    standing: list[str] = Field(description="documented, asserted, implied, or seen on a running engine.")
+    checked_by: list[str] = Field(description="Properties and guards; empty if the rule is out of scope.")
+    outside: str = Field(description="Why the specification does not check it; empty if it does.")
+
+
+class ShownDemonstration(Part):
+    """A setting under which `interlock check` finds the failure."""
+
+    module: str
+    slice: str
+    property: str
+    setting: str = Field(description="Switch values or the change that restores the fault; what replays it.")
+    story: str
+
+
+class ShownFailure(Part):
+    """One publicly reported failure, and what shows it here."""
+
+    id: str
+    family: str
+    reference: str
+    outcome: str
+    model: str = Field(description="Whether a model without a GPU can show it: yes, partly or no.")
+    evidence: str
+    tags: list[str]
+    title: str
+    scenario: str
+    invariant: str
+    demonstrations: list[ShownDemonstration]
+    lacks: str = Field(description="What the specification lacks to show it; empty if it does.")
+
+
+class FailureCounts(Part):
+    """How many of the failures are demonstrated, of those that a model can show."""
+
+    core: int
+    core_demonstrated: int
+    disaggregated: int
+    disaggregated_demonstrated: int
 
 
 class ShowDocument(Document):
@@ -61,3 +125,7 @@ class ShowDocument(Document):
     lifecycles: list[Lifecycle] | None = None
     invariants: list[ShownProperty] | None = None
     switches: list[ShownSwitch] | None = None
+    slices: list[ShownSlice] | None = None
+    rules: list[ShownRule] | None = None
+    failures: list[ShownFailure] | None = None
+    failure_counts: FailureCounts | None = None

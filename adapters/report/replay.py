@@ -27,6 +27,8 @@ def render(document: ReplayDocument) -> RenderableType:
             block(f"Stuck after {document.longest_prefix:,} events:", [f"{stuck.action} needs {stuck.conjunct}"])
         )
         parts.extend(_candidates(document))
+    if document.converted is not None:
+        parts.append(Text(f"written to {document.converted}"))
     return stack(*parts, Text(), conclusion(document))
 
 

@@ -33,13 +33,13 @@ def markdown(document: ShowDocument) -> str:
 
 def _row(cells: tuple[str, ...]) -> str:
     # A formula's own bar would end the cell.
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+    return "| " + " | ".join(cell.replace("|", r"\|").replace("\n", "<br>") for cell in cells) + " |"
 
 
 def _sections(document: ShowDocument) -> Iterator[Section]:
     for lifecycle in document.lifecycles or ():
         yield (
-            f"{lifecycle.name}: {', '.join(lifecycle.states)} (starts {lifecycle.initial})",
+            f"{lifecycle.module}, {lifecycle.name}: {', '.join(lifecycle.states)} (starts {lifecycle.initial})",
             ("from", "event", "guard", "to", "effects", "source"),
             [
                 (row.source_state, row.event, row.guard, row.target_state, "; ".join(row.effects), row.source)
@@ -49,15 +49,69 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
     if document.invariants is not None:
         yield (
             "Properties",
-            ("id", "kind", "slices", "says", "source"),
-            [(p.id, p.kind, ", ".join(p.slices), p.doc, p.source) for p in document.invariants],
+            ("id", "module", "kind", "slices", "says", "source"),
+            [(p.id, p.module, p.kind, ", ".join(p.slices), p.doc, p.source) for p in document.invariants],
         )
     if document.switches is not None:
         yield (
             "Switches",
-            ("switch", "values", "presets", "meaning"),
+            ("switch", "module", "values", "presets", "meaning"),
             [
-                (s.name, ", ".join(s.values), ", ".join(f"{k}={v}" for k, v in s.presets.items()), s.doc)
+                (s.name, s.module, ", ".join(s.values), ", ".join(f"{k}={v}" for k, v in s.presets.items()), s.doc)
                 for s in document.switches
             ],
         )
+    if document.slices is not None:
+        yield (
+            "Slices",
+            ("slice", "module", "scope", "actions", "properties", "explored by", "is about"),
+            [
+                (
+                    s.name,
+                    s.module,
+                    ", ".join(f"{k}={v}" for k, v in s.scope.items()),
+                    str(len(s.actions)),
+                    str(len(s.properties)),
+                    "check --quick" if s.quick else "check" if s.default else "its name only",
+                    s.doc,
+                )
+                for s in document.slices
+            ],
+        )
+    if document.rules is not None:
+        yield (
+            "Rules",
+            ("rule", "says", "standing", "checked by", "source"),
+            [
+                (
+                    r.id,
+                    r.text,
+                    ", ".join(r.standing),
+                    "\n".join(r.checked_by) or f"out of scope: {r.outside}",
+                    r.source,
+                )
+                for r in document.rules
+            ],
+        )
+    yield from _failures(document)
+
+
+def _failures(document: ShowDocument) -> Iterator[Section]:
+    if document.failures is None or document.failure_counts is None:
+        return
+    n = document.failure_counts
+    yield (
+        f"Public failures: {n.core_demonstrated} of {n.core} core ones demonstrated, "
+        f"{n.disaggregated_demonstrated} of {n.disaggregated} of disaggregated prefill and decode",
+        ("failure", "what happened", "must hold", "found by", "in these steps"),
+        [
+            (
+                f"{f.id}\n{f.reference}",
+                f.title,
+                f.invariant,
+                "\n".join(d.setting for d in f.demonstrations) or f"not shown: {f.lacks}",
+                "\n".join(d.story for d in f.demonstrations),
+            )
+            for f in document.failures
+        ],
+    )

@@ -154,9 +154,14 @@ def show() -> ShowDocument:
         **_common("show"),
         verdict="shown",
         reason="everything",
-        lifecycles=[Lifecycle(name="job", states=["planned", "store_in_flight"], initial="planned", rows=[row])],
+        lifecycles=[
+            Lifecycle(
+                module="kv-transfer", name="job", states=["planned", "store_in_flight"], initial="planned", rows=[row]
+            )
+        ],
         invariants=[
             ShownProperty(
+                module="kv-transfer",
                 id=DOUBLE_STORE,
                 kind="invariant",
                 aliases=["I12"],
@@ -168,6 +173,7 @@ def show() -> ShowDocument:
         ],
         switches=[
             ShownSwitch(
+                module="kv-transfer",
                 name="store_dedup",
                 values=["per_step", "in_flight"],
                 doc="Which blocks a scan skips.",

@@ -50,4 +50,9 @@ def install(verb: str, engine: Callable[..., Any], put: Callable[[dict, str, Any
     setattr(module, function, engine)
     put(sys.modules, name, module)
     binding = {"check": check, "explain": explain, "gate": gate, "prove": prove, "replay": replay}[verb]
-    put(vars(binding), "specification", lambda: SimpleNamespace(digest=DIGEST))
+    if verb == "gate":
+        put(vars(binding), "specification", lambda: SimpleNamespace(digest=DIGEST))
+        return
+    put(vars(binding), "digest", lambda: DIGEST)
+    if verb in ("replay", "explain"):
+        put(vars(binding), "module_of", lambda trace: None)

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from interlock.adapters.cli.session import Session
-from interlock.adapters.cli.specification import specification
+from interlock.adapters.cli.specification import digest
 from interlock.adapters.cli.traces import counterexamples, place
 from interlock.adapters.documents.check import CheckDocument, Run
 
@@ -25,6 +25,8 @@ class CheckRequest:
     device: str
     memory: int | None
     """Bytes."""
+    quick: bool
+    change: str | None
     trace: Path | None
 
 
@@ -40,7 +42,7 @@ class CheckBinding:
         """Explore, and put the counterexamples where the user wants them."""
         from interlock.proofs.check import run_check
 
-        self.session.spec_digest = specification().digest
+        self.session.spec_digest = digest()
         asked = self.request
         with counterexamples(asked.trace) as trace_dir:
             try:
@@ -53,6 +55,8 @@ class CheckBinding:
                     engine=asked.engine,
                     device=asked.device,
                     memory=asked.memory,
+                    quick=asked.quick,
+                    change=asked.change,
                     progress=self._progress,
                     trace_dir=trace_dir,
                 )

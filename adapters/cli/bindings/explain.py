@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from interlock.adapters.cli.session import Session
-from interlock.adapters.cli.specification import specification
+from interlock.adapters.cli.specification import digest, module_of
 from interlock.adapters.documents.explain import ExplainDocument
 
 
@@ -22,8 +22,8 @@ class ExplainBinding:
         """Explain."""
         from interlock.proofs.explain import run_explain
 
-        self.session.spec_digest = specification().digest
-        return self.session.document(ExplainDocument, run_explain(self.trace, self.step))
+        self.session.spec_digest = digest()
+        return self.session.document(ExplainDocument, run_explain(self.trace, self.step, spec=module_of(self.trace)))
 
     def partial(self, reason: str) -> ExplainDocument:
         """Nothing is explained before the end."""

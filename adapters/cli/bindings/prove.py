@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from interlock.adapters.cli.session import Session
-from interlock.adapters.cli.specification import specification
+from interlock.adapters.cli.specification import digest
 from interlock.adapters.documents.prove import ProveDocument, ProvedProperty
 
 
@@ -33,7 +33,7 @@ class ProveBinding:
         """Prove."""
         from interlock.proofs.prove import run_prove
 
-        self.session.spec_digest = specification().digest
+        self.session.spec_digest = digest()
         asked = self.request
         result = run_prove(
             properties=asked.properties,

@@ -6,23 +6,40 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from interlock.adapters.cli.session import Session
-from interlock.adapters.cli.specification import specification
+from interlock.adapters.cli.specification import digest, module_of
 from interlock.adapters.documents.replay import ReplayDocument
 
 
 @dataclass(slots=True)
 class ReplayBinding:
-    """Replays one trace."""
+    """Replays one trace, and converts it if that is asked for.
+
+    Args:
+        convert: ``itf`` or ``perfetto``; to: the file that gets it.
+    """
 
     trace: Path
+    convert: str | None
+    to: Path | None
     session: Session
 
     def run(self) -> ReplayDocument:
         """Replay."""
         from interlock.proofs.replay import run_replay
 
-        self.session.spec_digest = specification().digest
-        return self.session.document(ReplayDocument, run_replay(self.trace))
+        self.session.spec_digest = digest()
+        document = self.session.document(ReplayDocument, run_replay(self.trace, spec=module_of(self.trace)))
+        if self.convert is None or self.to is None:
+            return document
+        self._write(self.convert, self.to)
+        return document.model_copy(update={"converted": str(self.to)})
+
+    def _write(self, convert: str, to: Path) -> None:
+        from interlock.adapters.documents.write import write_atomically
+        from interlock.proofs.convert import CONVERTERS
+        from interlock.statemachine.trace import read_trace
+
+        write_atomically(to, CONVERTERS[convert](module_of(self.trace), read_trace(self.trace)))
 
     def partial(self, reason: str) -> ReplayDocument:
         """Nothing is known before the end."""

@@ -5,12 +5,24 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 
 from interlock.adapters.cli.session import Session
-from interlock.adapters.cli.specification import specification
-from interlock.adapters.documents.show import Lifecycle, Row, ShowDocument, ShownProperty, ShownSwitch
+from interlock.adapters.cli.specification import digest, modules
+from interlock.adapters.documents.show import (
+    FailureCounts,
+    Lifecycle,
+    Row,
+    ShowDocument,
+    ShownDemonstration,
+    ShownFailure,
+    ShownProperty,
+    ShownRule,
+    ShownSlice,
+    ShownSwitch,
+)
 from interlock.spec.language.actions import Update
 from interlock.spec.language.properties import LeadsTo, Property
 from interlock.spec.language.render import render as term_text
-from interlock.spec.language.specification import Specification
+from interlock.spec.language.settings import Demonstration
+from interlock.spec.language.specification import Specification, UnknownName
 from interlock.spec.language.terms import TRUE
 
 
@@ -20,20 +32,32 @@ class ShowBinding:
 
     parts: list[str]
     form: str
+    module: str | None
     session: Session
 
     def run(self) -> ShowDocument:
         """Read the specification; no engine is needed."""
-        spec = specification()
-        self.session.spec_digest = spec.digest
+        self.session.spec_digest = digest()
+        specs = self._modules()
+        failures = _failures(specs) if "failures" in self.parts else None
         return ShowDocument(
             **self.session.common(),
             verdict="shown",
-            reason=f"{', '.join(self.parts)} of specification {spec.name}",
-            lifecycles=_lifecycles(spec) if "lifecycles" in self.parts else None,
-            invariants=[_property(p) for p in spec.properties] if "invariants" in self.parts else None,
-            switches=_switches(spec) if "switches" in self.parts else None,
+            reason=f"{', '.join(self.parts)} of {', '.join(m.name for m in specs)}",
+            lifecycles=[x for m in specs for x in _lifecycles(m)] if "lifecycles" in self.parts else None,
+            invariants=[_property(m, p) for m in specs for p in m.properties] if "invariants" in self.parts else None,
+            switches=[x for m in specs for x in _switches(m)] if "switches" in self.parts else None,
+            slices=[x for m in specs for x in _slices(m)] if "slices" in self.parts else None,
+            rules=_rules() if "rules" in self.parts else None,
+            failures=failures,
+            failure_counts=None if failures is None else _counts(failures),
         )
+
+    def _modules(self) -> list[Specification]:
+        known = modules()
+        if self.module is not None and self.module not in {m.name for m in known}:
+            raise UnknownName("module", self.module, [m.name for m in known])
+        return [m for m in known if self.module in (None, m.name)]
 
     def partial(self, reason: str) -> ShowDocument:
         """Nothing is shown before the end."""
@@ -44,7 +68,8 @@ class ShowBinding:
         if self.form == "mermaid":
             from interlock.proofs.reference import mermaid
 
-            return "\n".join(mermaid(specification(), shown.name) for shown in document.lifecycles or ())
+            specs = {m.name: m for m in self._modules()}
+            return "\n".join(mermaid(specs[shown.module], shown.name) for shown in document.lifecycles or ())
         from interlock.adapters.report import show
 
         return show.markdown(document) if self.form == "markdown" else show.render(document)
@@ -53,6 +78,7 @@ class ShowBinding:
 def _lifecycles(spec: Specification) -> list[Lifecycle]:
     return [
         Lifecycle(
+            module=spec.name,
             name=lifecycle.name,
             states=list(spec.enum(spec.variable(lifecycle.variable).result).members),
             initial=lifecycle.initial,
@@ -82,13 +108,14 @@ def _update(update: Update) -> str:
     return text if update.when == TRUE else f"{text} where {term_text(update.when)}"
 
 
-def _property(declared: Property) -> ShownProperty:
+def _property(spec: Specification, declared: Property) -> ShownProperty:
     match declared:
         case LeadsTo():
             formula = f"{term_text(declared.premise)} leads to {term_text(declared.conclusion)}"
         case _:
             formula = term_text(declared.formula)
     return ShownProperty(
+        module=spec.name,
         id=declared.id,
         kind=declared.kind,
         aliases=list(declared.aliases),
@@ -102,6 +129,7 @@ def _property(declared: Property) -> ShownProperty:
 def _switches(spec: Specification) -> list[ShownSwitch]:
     return [
         ShownSwitch(
+            module=spec.name,
             name=switch.name,
             values=list(switch.values),
             doc=switch.doc,
@@ -109,3 +137,78 @@ def _switches(spec: Specification) -> list[ShownSwitch]:
         )
         for switch in spec.switches
     ]
+
+
+def _slices(spec: Specification) -> list[ShownSlice]:
+    return [
+        ShownSlice(
+            module=spec.name,
+            name=s.name,
+            scope=s.scope,
+            actions=[a.name for a in spec.actions if a.name not in s.remove],
+            properties=[p.id for p in spec.properties if s.name in p.slices],
+            default=s.default,
+            quick=s.quick,
+            doc=s.doc,
+        )
+        for s in spec.slices
+    ]
+
+
+def _rules() -> list[ShownRule]:
+    from interlock.spec.rules import RULES
+
+    return [
+        ShownRule(
+            id=r.id,
+            topic=r.topic,
+            text=r.text,
+            source=r.source,
+            standing=list(r.standing),
+            checked_by=[*r.properties, *map(str, r.guards)],
+            outside=r.outside,
+        )
+        for r in RULES
+    ]
+
+
+def _failures(specs: list[Specification]) -> list[ShownFailure]:
+    from interlock.spec.failures import FAILURES
+
+    shown: dict[str, list[ShownDemonstration]] = {}
+    for m in specs:
+        for d in m.demonstrations:
+            shown.setdefault(d.failure, []).append(
+                ShownDemonstration(
+                    module=m.name, slice=d.slice, property=d.property, setting=_setting(d), story=d.story
+                )
+            )
+    return [
+        ShownFailure(
+            **f.model_dump(exclude={"lacks", "tags"}),
+            tags=list(f.tags),
+            demonstrations=shown.get(f.id, []),
+            lacks="" if f.id in shown else f.lacks,
+        )
+        for f in FAILURES
+    ]
+
+
+def _setting(d: Demonstration) -> str:
+    parts = [f"--set {name}={value}" for name, value in d.set.items()]
+    if d.preset != "interlock":
+        parts.insert(0, f"--preset {d.preset}")
+    if d.change:
+        parts.append(f"--change {d.change}")
+    return " ".join([f"interlock check --slice {d.slice} --property {d.property}", *parts])
+
+
+def _counts(failures: list[ShownFailure]) -> FailureCounts:
+    core = [f for f in failures if f.model == "yes" and "pd" not in f.tags]
+    apart = [f for f in failures if "pd" in f.tags]
+    return FailureCounts(
+        core=len(core),
+        core_demonstrated=sum(bool(f.demonstrations) for f in core),
+        disaggregated=len(apart),
+        disaggregated_demonstrated=sum(bool(f.demonstrations) for f in apart),
+    )

@@ -58,7 +58,8 @@ def small():
 
 @pytest.fixture(autouse=True)
 def _small_specification(small, monkeypatch):
-    monkeypatch.setattr(binding, "specification", lambda: small)
+    monkeypatch.setattr(binding, "modules", lambda: (small,))
+    monkeypatch.setattr(binding, "digest", lambda: small.digest)
 
 
 def test_document_holds_what_the_specification_says(interlock, small, tmp_path):
@@ -75,6 +76,7 @@ def test_document_holds_what_the_specification_says(interlock, small, tmp_path):
             "rows": [
                 {"from": "planned", "event": "complete", "guard": "true", "to": "done", "effects": [], "source": "PR 2"}
             ],
+            "module": "small",
         }
     ]
     assert [(p["id"], p["formula"]) for p in document["invariants"]] == [
@@ -82,7 +84,7 @@ def test_document_holds_what_the_specification_says(interlock, small, tmp_path):
         ("comes-true", "false leads to true"),
     ]
     assert document["switches"] == [
-        {"name": "dedup", "values": ["off", "on"], "doc": "skip", "presets": {"seed": "off"}}
+        {"name": "dedup", "values": ["off", "on"], "doc": "skip", "presets": {"seed": "off"}, "module": "small"}
     ]
 
 

@@ -51,13 +51,15 @@ def test_check_asks_for_what_was_typed(interlock):
     interlock(
         "check", "--slice", "a", "--slice", "b", "--scope", "block=3, job=2", "--preset", "seed",
         "--set", "x=1", "--set", "y=2", "--property", "p", "--engine", "plain",
-        "--device", "cuda", "--memory", "0.5",
+        "--device", "cuda", "--memory", "0.5", "--change", "guard-false:a",
     )  # fmt: skip
     del interlock.asked["progress"]
 
     assert interlock.asked == {
         "args": (),
+        "change": "guard-false:a",
         "device": "cuda",
+        "quick": False,
         "memory": 2**29,
         "slices": ["a", "b"],
         "scope": {"block": 3, "job": 2},

@@ -1,0 +1,104 @@
+"""Which slices of which modules a check is about, from the names that were given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interlock.proofs.mutation.changes import apply, parse
+from interlock.spec.language.properties import Property
+from interlock.spec.language.settings import Slice
+from interlock.spec.language.specification import Specification, UnknownName
+from interlock.spec.modules import Modules, owner, presets, under
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A slice to explore under switch values, and the properties to judge in it."""
+
+    spec: Specification
+    slice: Slice
+    switches: dict[str, str]
+    scope: dict[str, int]
+    properties: list[Property]
+
+
+def values(
+    specs: Modules, preset: str, sets: dict[str, str], *, named: bool
+) -> dict[str, tuple[Specification, dict[str, str]]]:
+    """The modules that a preset and switch values are about, and the value of each of their switches.
+
+    Args:
+        named: slices or properties say which modules are meant; else switch values do.
+
+    Raises:
+        UnknownName: a preset, switch or value that no module has.
+    """
+    if preset not in presets(specs) and all(under(m, preset) is None for m in specs):
+        raise UnknownName("preset", preset, presets(specs))
+    owners = {switch: owner(specs, "switch", switch) for switch in sets}
+    meant = {m.name for m in owners.values()}
+    chosen: dict[str, tuple[Specification, dict[str, str]]] = {}
+    for m in specs:
+        own = under(m, preset)
+        if own is not None and (named or not meant or m.name in meant):
+            chosen[m.name] = (m, m.switch_values(own, {s: v for s, v in sets.items() if owners[s] is m}))
+    return chosen
+
+
+def choose(
+    specs: Modules,
+    *,
+    slices: list[str] | None = None,
+    scope: dict[str, int] | None = None,
+    preset: str = "interlock",
+    sets: dict[str, str] | None = None,
+    properties: list[str] | None = None,
+    quick: bool = False,
+) -> list[Chosen]:
+    """The slices to explore: those named, those that cover the named properties, or the default ones.
+
+    Raises:
+        UnknownName: a slice, sort, preset, switch, value or property that no module has.
+    """
+    for sort, size in (scope or {}).items():
+        owner(specs, "sort", sort)
+        if size < 1:
+            raise UnknownName(f"size of sort {sort}", str(size), ["1", "2", "3"])
+    for name in slices or ():
+        owner(specs, "slice", name)
+    for name in properties or ():
+        owner(specs, "property", name)
+    chosen: list[Chosen] = []
+    for m, switches in values(specs, preset, sets or {}, named=bool(slices or properties)).values():
+        own = {i: p for p in m.properties for i in (p.id, *p.aliases)}
+        wanted = [own[p] for p in properties if p in own] if properties else list(m.properties)
+        sizes = {sort: size for sort, size in (scope or {}).items() if sort in {s.name for s in m.sorts}}
+        for s in _slices(m, slices, wanted, named=bool(properties), quick=quick):
+            covered = [p for p in wanted if s.name in p.slices]
+            chosen.append(Chosen(m, s, switches, sizes, covered))
+    if not chosen:
+        raise UnknownName("slice for these names", "none", [s.name for m in specs for s in m.slices])
+    return chosen
+
+
+def _slices(
+    spec: Specification, names: list[str] | None, wanted: list[Property], *, named: bool, quick: bool
+) -> list[Slice]:
+    if names:
+        own = {s.name: s for s in spec.slices}
+        return [own[n] for n in dict.fromkeys(names) if n in own]
+    covering = {s for p in wanted for s in p.slices}
+    return [s for s in spec.slices if s.name in covering and (s.quick if quick else s.default or named)]
+
+
+def changed(specs: Modules, change: str) -> Modules:
+    """The modules that have the action of a change, with the change made.
+
+    Raises:
+        UnknownName: no module has it.
+    """
+    action = parse(change).action
+    having = [m for m in specs if any(a.name == action for a in m.actions)]
+    if not having:
+        raise UnknownName("action", action, list(dict.fromkeys(a.name for m in specs for a in m.actions)))
+    return [apply(m, change) for m in having]

@@ -1,0 +1,165 @@
+"""What holds of every module: names, the verdict table, demonstrations, and that nothing is vacuous."""
+
+from collections import Counter
+
+import pytest
+
+from interlock.proofs.check import run_check
+from interlock.spec.failures import FAILURES
+from interlock.spec.language.properties import BoundaryClause, Invariant, LeadsTo, Witness
+from interlock.spec.language.settings import Expectation
+from interlock.spec.language.specification import Specification
+from interlock.spec.modules import module, modules, under
+
+SPECS = {m.name: m for m in modules()}
+EACH = pytest.mark.parametrize("spec", SPECS.values(), ids=list(SPECS))
+
+
+def _grouped(spec: Specification) -> dict[str, list[Expectation]]:
+    """Rows of the verdict table that one exploration decides."""
+    groups: dict[str, list[Expectation]] = {}
+    for e in spec.expectations:
+        settings = [e.preset, *(f"{k}={v}" for k, v in (*e.set.items(), *e.scope.items()))]
+        groups.setdefault(" ".join([spec.name, e.slice, *settings]), []).append(e)
+    return groups
+
+
+ROWS = {key: (m, rows) for m in SPECS.values() for key, rows in _grouped(m).items()}
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_of_the_verdict_table(rows: str) -> None:
+    spec, expected = ROWS[rows]
+    e = expected[0]
+    result = run_check(
+        slices=[e.slice],
+        scope=e.scope,
+        preset=e.preset,
+        sets=e.set,
+        properties=[x.property for x in expected],
+        spec=spec,
+    )
+    (run,) = result.runs
+
+    found = {x.property: run.properties[spec.property(x.property).id] for x in expected}
+    assert found == {x.property: {"holds": "holds", "fails": "violated"}[x.verdict] for x in expected}
+    assert run.exhaustive or all(x.verdict == "fails" for x in expected)
+
+
+@EACH
+def test_every_value_of_every_switch_is_in_the_table(spec: Specification) -> None:
+    listed = {(name, value) for e in spec.expectations for name, value in spec.switch_values(e.preset, e.set).items()}
+
+    assert listed >= {(s.name, v) for s in spec.switches for v in s.values}
+
+
+@EACH
+def test_every_value_that_the_presets_differ_in_fails_something(spec: Specification) -> None:
+    sound = spec.switch_values("interlock")
+    failing = {
+        (n, v)
+        for e in spec.expectations
+        if e.verdict == "fails"
+        for n, v in spec.switch_values(e.preset, e.set).items()
+    }
+    unsound = {(s.name, v) for s in spec.switches for v in s.values if v != sound[s.name]}
+
+    # A value that no row shows to fail is another sound choice, and some row says that it holds.
+    holding = {(n, v) for e in spec.expectations if e.verdict == "holds" for n, v in e.set.items()}
+    in_presets = {
+        (n, v) for e in spec.expectations if e.verdict == "holds" for n, v in spec.preset(e.preset).values.items()
+    }
+    assert unsound <= failing | holding | in_presets
+
+
+DEMONSTRATIONS = {
+    f"{d.failure} {m.name} {d.slice} {d.change or ' '.join(f'{k}={v}' for k, v in d.set.items())}": (m, d)
+    for m in SPECS.values()
+    for d in m.demonstrations
+}
+
+
+@pytest.mark.parametrize("key", DEMONSTRATIONS)
+def test_demonstration_finds_the_failure_and_only_with_its_setting(key: str) -> None:
+    spec, d = DEMONSTRATIONS[key]
+    asked = {"slices": [d.slice], "scope": d.scope, "properties": [d.property], "spec": spec}
+
+    (run,) = run_check(preset=d.preset, sets=d.set, change=d.change or None, **asked).runs
+    assert run.properties[spec.property(d.property).id] == "violated"
+    assert any(v.property == spec.property(d.property).id and v.actions for v in run.violations)
+
+
+@EACH
+def test_demonstrated_properties_hold_without_the_setting(spec: Specification) -> None:
+    for slice_ in {d.slice for d in spec.demonstrations}:
+        demonstrated = [d for d in spec.demonstrations if d.slice == slice_]
+        for scope in {tuple(sorted(d.scope.items())): d.scope for d in demonstrated}.values():
+            properties = sorted({d.property for d in demonstrated if d.scope == scope})
+            (run,) = run_check(slices=[slice_], scope=scope, properties=properties, spec=spec).runs
+            assert set(run.properties.values()) == {"holds"}
+
+
+@EACH
+def test_default_slices_hold_and_nothing_is_vacuous(spec: Specification) -> None:
+    result = run_check(spec=spec)
+
+    assert result.verdict == "holds", result.reason
+    assert all(v == "holds" for r in result.runs for v in r.properties.values())
+    assert {r.slice: r.never_enabled for r in result.runs if r.never_enabled} == {}
+
+
+@EACH
+def test_inner_loop_is_small(spec: Specification) -> None:
+    result = run_check(quick=True, spec=spec)
+
+    assert result.verdict == "holds"
+    assert sum(r.states for r in result.runs) <= 30_000
+
+
+@EACH
+def test_every_property_is_covered_and_every_action_is_in_a_default_slice(spec: Specification) -> None:
+    default = {s.name for s in spec.slices if s.default}
+    uncovered = [p.id for p in spec.properties if not default & set(p.slices)]
+    unused = [a.name for a in spec.actions if all(a.name in s.remove for s in spec.slices if s.default)]
+
+    assert (uncovered, unused) == ([], [])
+
+
+@EACH
+def test_every_implication_has_a_premise_and_every_leads_to_a_witness(spec: Specification) -> None:
+    witnesses = [p for p in spec.properties if isinstance(p, Witness)]
+    for p in spec.properties:
+        if isinstance(p, LeadsTo):
+            assert any(set(p.slices) & set(x.slices) for x in witnesses), p.id
+        if isinstance(p, BoundaryClause) and p.invariant is not None:
+            assert spec.property(p.invariant)
+        if isinstance(p, Invariant) and not p.lemma and ">>" in str(p.formula):
+            assert p.premise is not None, p.id
+
+
+def test_names_belong_to_one_module() -> None:
+    for names in (
+        [i for m in SPECS.values() for p in m.properties for i in (p.id, *p.aliases)],
+        [s.name for m in SPECS.values() for s in m.slices],
+        [s.name for m in SPECS.values() for s in m.switches],
+    ):
+        assert [n for n, count in Counter(names).items() if count > 1] == []
+
+
+@EACH
+def test_module_has_the_presets_of_the_project_and_fits_its_size(spec: Specification) -> None:
+    assert spec.presets[0].name == "interlock"
+    assert spec.preset("seed")
+    assert len(spec.model_dump_json()) <= 1_000_000
+    assert module("kv").name == "kv-transfer"
+    assert under(spec, "seed") == "seed"
+
+
+def test_each_failure_is_demonstrated_or_says_what_is_lacking() -> None:
+    shown = {d.failure for m in SPECS.values() for d in m.demonstrations}
+    known = {f.id for f in FAILURES}
+
+    assert shown <= known
+    assert [f.id for f in FAILURES if f.id not in shown and not f.lacks] == []
+    assert sum(f.core and f.id in shown for f in FAILURES) >= 50
+    assert sum("pd" in f.tags and f.id in shown for f in FAILURES) >= 15
