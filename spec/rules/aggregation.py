@@ -1,0 +1,22 @@
+"""Invariants of how workers' reports are put together."""
+
+from __future__ import annotations
+
+from interlock.spec.rules.rule import Rule
+
+AGGREGATION = (
+    Rule(
+        id="I-70",
+        topic="aggregation",
+        text="A completion is passed on once, after exactly the expected number of worker reports.",
+        source="vLLM 0.32.0, contract section 7",
+        standing=("implied",),
+    ),
+    Rule(
+        id="I-71",
+        topic="aggregation",
+        text="A failed load is passed on together with its completion.",
+        source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/utils.py:171",
+        standing=("implied",),
+    ),
+)

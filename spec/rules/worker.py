@@ -1,0 +1,186 @@
+"""Rules of the workers' half: flush, load, save, and what is reported."""
+
+from __future__ import annotations
+
+from interlock.spec.rules.rule import Rule
+
+WORKER = (
+    Rule(
+        id="R-31",
+        topic="worker",
+        text=(
+            "handle_preemptions returns only when reads of blocks that are about to be overwritten are safe. It"
+            " is called at every step, before the metadata is bound."
+        ),
+        source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/base.py:311-315",
+        standing=("documented",),
+    ),
+    Rule(
+        id="R-32",
+        topic="worker",
+        text=(
+            "The flush comes before new blocks are zeroed or copied on write. One model runner has them the "
+            "other way round."
+        ),
+        source=(
+            "vLLM 0.32.0: v1/worker/gpu_model_runner.py:3971<1201, v1/worker/gpu/model_runner.py:1733-1745,1259-1270"
+        ),
+        standing=("implied",),
+    ),
+    Rule(
+        id="R-33",
+        topic="worker",
+        text=("Loads that this forward needs are complete, or ordered, before it; others may start after its launch."),
+        source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/base.py:318-321",
+        standing=("documented",),
+    ),
+    Rule(
+        id="R-34",
+        topic="worker",
+        text=(
+            "The source of an asynchronous store stays intact until its completion is reported; else "
+            "wait_for_save blocks."
+        ),
+        source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/base.py:370-380",
+        standing=("documented",),
+    ),
+    Rule(
+        id="R-35",
+        topic="worker",
+        text=("wait_for_save is called once per step, empty steps included (up to 0.28 not without a forward)."),
+        source="vLLM 0.32.0, contract section 6.2",
+        standing=("documented",),
+    ),
+    Rule(
+        id="R-36",
+        topic="worker",
+        text=(
+            "A copy from the GPU is ordered behind the computation that wrote its source, a copy to the GPU "
+            "behind the zeroing of its destination."
+        ),
+        source="vLLM 0.32.0: v1/kv_offload/cpu/gpu_worker.py:659-672",
+        standing=("implied",),
+    ),
+    Rule(
+        id="R-37",
+        topic="worker",
+        text="A worker reports a save as finished only for ids that it was given as finished requests.",
+        source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/base.py:395",
+        standing=("documented",),
+    ),
+    Rule(
+        id="R-38",
+        topic="worker",
+        text=("finished_recving names requests that the scheduler has, and that wait for a load or have finished."),
+        source="vLLM 0.32.0: v1/core/sched/scheduler.py:3224,3230",
+        standing=(
+            "asserted",
+            "seen",
+        ),
+    ),
+    Rule(
+        id="R-39",
+        topic="worker",
+        text="finished_sending names requests that the scheduler still has and that have finished.",
+        source="vLLM 0.32.0: v1/core/sched/scheduler.py:3234,2747",
+        standing=(
+            "asserted",
+            "seen",
+        ),
+    ),
+    Rule(
+        id="R-40",
+        topic="worker",
+        text="Each worker reports an id at most once per direction.",
+        source=("vLLM 0.32.0: v1/core/sched/scheduler.py:3230, distributed/kv_transfer/kv_connector/utils.py:92-99"),
+        standing=(
+            "asserted",
+            "seen",
+        ),
+    ),
+    Rule(
+        id="R-41",
+        topic="worker",
+        text="A held request gets at most one release: receiving or sending, not both.",
+        source="vLLM 0.32.0: v1/core/sched/scheduler.py:3234",
+        standing=(
+            "asserted",
+            "seen",
+        ),
+    ),
+    Rule(
+        id="R-42",
+        topic="worker",
+        text="All workers report, in any order, over any number of steps.",
+        source="vLLM 0.32.0, contract section 6.2",
+        standing=("implied",),
+    ),
+    Rule(
+        id="R-43",
+        topic="worker",
+        text=(
+            "The blocks that an asynchronous load left invalid are reported no later than its completion, and "
+            "the completion is still reported."
+        ),
+        source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/base.py:420-424",
+        standing=("documented",),
+    ),
+    Rule(
+        id="R-44",
+        topic="worker",
+        text=(
+            "The blocks that a synchronous load left invalid are reported in the step in which they were to be read."
+        ),
+        source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/base.py:425",
+        standing=(
+            "documented",
+            "seen",
+        ),
+    ),
+    Rule(
+        id="R-45",
+        topic="worker",
+        text=(
+            "Invalid blocks are reported by id only for models with one group; models with several report "
+            "failed requests."
+        ),
+        source="vLLM 0.32.0: v1/core/block_pool.py:819, v1/core/sched/scheduler.py:3365",
+        standing=("asserted",),
+    ),
+    Rule(
+        id="R-46",
+        topic="worker",
+        text="A request reported as failed is also reported as received.",
+        source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/base.py:91-93",
+        standing=(
+            "documented",
+            "seen",
+        ),
+    ),
+    Rule(
+        id="R-47",
+        topic="worker",
+        text="Invalid ids name blocks that their owner still holds: the scheduler matches by id alone.",
+        source="vLLM 0.32.0, contract section 6.2",
+        standing=("implied",),
+    ),
+    Rule(
+        id="R-48",
+        topic="worker",
+        text=("What workers tell the scheduler is drained at each step, and sums of it do not depend on the order."),
+        source="vLLM 0.32.0, contract section 6.2",
+        standing=("implied",),
+    ),
+    Rule(
+        id="R-49",
+        topic="worker",
+        text="Every worker acknowledges every job exactly once, also those that wrote nothing.",
+        source=(
+            "vLLM 0.32.0: kv_connector/v1/offloading/scheduler.py:1961-1965, kv_connector/v1/offloading/worker.py:288"
+        ),
+        standing=(
+            "asserted",
+            "seen",
+        ),
+    ),
+)
