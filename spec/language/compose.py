@@ -25,11 +25,16 @@ def compose(
     slices: tuple[Slice, ...],
     covered: dict[str, tuple[str, ...]],
     more: tuple[Property, ...] = (),
+    glue: dict[str, tuple[Conjunct, ...]] | None = None,
     expectations: tuple[Expectation, ...] = (),
 ) -> Specification:
     """The composition of modules, not yet built.
 
+    What two modules declare alike (the phase of the engine, the step message) is one; what a
+    shared action does twice in the same words is done once.
+
     Args:
+        glue: further conjuncts by action: what one module's action needs of the other's state.
         slices: of the composition.
         covered: for each slice, the properties of the parts that are checked in it as well; the
             composition has only these, and ``more``.
@@ -46,7 +51,7 @@ def compose(
         variables=_union("variable", (v for p in parts for v in p.variables)),
         channels=_union("channel", (c for p in parts for c in p.channels)),
         lifecycles=tuple(life for p in parts for life in p.lifecycles),
-        actions=_actions(parts),
+        actions=tuple(_glued(a, (glue or {}).get(a.name, ())) for a in _actions(parts)),
         properties=(*_properties(parts, covered), *more),
         slices=slices,
         expectations=expectations,
@@ -93,15 +98,19 @@ def _both(a: Action, b: Action, module: str) -> Action:
             "fault": a.fault or b.fault,
             "guard": (*a.guard, *(_distinct(c, a.guard, module) for c in b.guard if c not in a.guard)),
             "fires": (*a.fires, *(f for f in b.fires if f not in a.fires)),
-            "receives": (*a.receives, *b.receives),
-            "sends": (*a.sends, *b.sends),
-            "updates": (*a.updates, *b.updates),
+            "receives": (*a.receives, *(m for m in b.receives if m not in a.receives)),
+            "sends": (*a.sends, *(m for m in b.sends if m not in a.sends)),
+            "updates": (*a.updates, *(u for u in b.updates if u not in a.updates)),
             "fairness": fair,
             "fairness_why": f"{a.fairness_why}; {b.fairness_why}" if fair != Fairness.NONE else "",
             "source": f"{a.source}; {b.source}",
             "doc": a.doc if a.doc == b.doc else f"{a.doc} {b.doc}",
         }
     )
+
+
+def _glued(a: Action, more: tuple[Conjunct, ...]) -> Action:
+    return a.model_copy(update={"guard": (*a.guard, *more)}) if more else a
 
 
 def _distinct(c: Conjunct, taken: Sequence[Conjunct], module: str) -> Conjunct:
