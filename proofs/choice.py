@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from interlock.proofs.explorer.result import Exploration
 from interlock.proofs.explorer.search import Limits, Progress, explore
-from interlock.spec.language.properties import LeadsTo
+from interlock.spec.language.properties import LeadsTo, needs_graph
 from interlock.spec.language.system import System
 
 ENGINES = ("auto", "plain", "vectorised")
@@ -71,8 +71,7 @@ def _try_plain(
     system: System, limits: Limits, progress: Callable[[Progress], None] | None, stop_at: list[str]
 ) -> Exploration | None:
     """What the plain explorer finds within its size; ``None`` if there is more."""
-    leads_to = any(isinstance(p, LeadsTo) for p in system.properties)
-    most = PLAIN_STATES_LEADS_TO if leads_to else PLAIN_STATES
+    most = PLAIN_STATES_LEADS_TO if any(map(needs_graph, system.properties)) else PLAIN_STATES
     within = replace(limits, states=min(most, limits.states))
     found = explore(system, limits=within, progress=progress, stop_at=stop_at)
     return None if found.cut and found.states >= most and limits.states > most else found

@@ -14,7 +14,7 @@ from importlib import import_module
 
 from interlock.spec.language.specification import Specification, UnknownName
 
-MODULES = ("kv",)
+MODULES = ("kv", "engine", "admission", "encoder", "groups", "tiers", "mirror", "delivery")
 """In the order in which they are shown."""
 
 Modules = Sequence[Specification]

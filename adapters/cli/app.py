@@ -9,6 +9,7 @@ from interlock.adapters.cli.bench import bench
 from interlock.adapters.cli.check import check
 from interlock.adapters.cli.explain import explain
 from interlock.adapters.cli.gate import gate
+from interlock.adapters.cli.mutate import mutate
 from interlock.adapters.cli.problems import UsageProblem
 from interlock.adapters.cli.prove import prove
 from interlock.adapters.cli.replay import replay
@@ -33,7 +34,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-VERBS = {verb.__name__: verb for verb in (check, prove, gate, replay, explain, show)}
+VERBS = {verb.__name__: verb for verb in (check, prove, mutate, gate, replay, explain, show)}
 
 GROUPS = {"bench": bench}
 """Verbs that have verbs of their own."""

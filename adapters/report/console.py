@@ -15,8 +15,8 @@ WIDTH_ELSEWHERE = 140
 """Columns where there is no terminal: CI logs and pipes, in which long ids should not be broken."""
 
 _STYLES = {
-    **dict.fromkeys(("holds", "proved", "clean", "passed"), "green"),
-    **dict.fromkeys(("violated", "failed", "findings"), "bold red"),
+    **dict.fromkeys(("holds", "proved", "killed", "clean", "passed"), "green"),
+    **dict.fromkeys(("violated", "failed", "survived", "findings"), "bold red"),
     **dict.fromkeys(("inconclusive", "unknown", "vacuous"), "yellow"),
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from interlock.adapters.documents.show import ShowDocument
+from interlock.adapters.documents.show import ShowDocument, ShownRule
 from interlock.adapters.report.console import stack, table
 
 Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
@@ -87,13 +87,19 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
                     r.id,
                     r.text,
                     ", ".join(r.standing),
-                    "\n".join(r.checked_by) or f"out of scope: {r.outside}",
+                    "\n".join(_checked(r)),
                     r.source,
                 )
                 for r in document.rules
             ],
         )
     yield from _failures(document)
+
+
+def _checked(rule: ShownRule) -> Iterator[str]:
+    yield from rule.checked_by
+    if rule.outside:
+        yield f"{'not checked' if rule.checked_by else 'out of scope'}: {rule.outside}"
 
 
 def _failures(document: ShowDocument) -> Iterator[Section]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from interlock.proofs.explorer.generate import Generator
 from interlock.proofs.explorer.layout import State
@@ -37,6 +37,7 @@ class Monitors:
             than one per property; ``false_ones`` says which are false.
         sought: witnesses by id, premises by :func:`premise_key`.
         before_checks, step_checks: per action instance, on the state before and on the step.
+        sought_steps: the witnesses of steps, per action instance.
     """
 
     def __init__(self, program: Program) -> None:
@@ -45,19 +46,21 @@ class Monitors:
         self.sought: dict[str, Callable[[State], bool]] = {}
         self.step_checks: dict[int, list[tuple[str, Callable[[State, State], bool]]]] = {}
         self.before_checks: dict[int, list[tuple[str, Callable[[State], bool]]]] = {}
+        self.sought_steps: dict[int, list[tuple[str, Callable[[State, State], bool]]]] = {}
         for p in program.system.properties:
             match p:
                 case Invariant():
                     self.invariants[p.id] = p.formula
                     if p.premise is not None:
                         self.sought[premise_key(p.id)] = program.predicate(p.premise)
-                case Witness():
+                case Witness() if not p.actions:
                     self.sought[p.id] = program.predicate(p.formula)
+                case Witness():
+                    for number, check in self._on_steps(p.actions, p.formula):
+                        self.sought_steps.setdefault(number, []).append((p.id, check))
                 case ActionProperty():
-                    for number, instance in enumerate(program.instances):
-                        if instance.step.name in p.actions:
-                            check = program.step_predicate(p.formula, instance.env())
-                            self.step_checks.setdefault(number, []).append((p.id, check))
+                    for number, check in self._on_steps(p.actions, p.formula):
+                        self.step_checks.setdefault(number, []).append((p.id, check))
                 case BoundaryClause():
                     for number, instance in enumerate(program.instances):
                         if instance.step.name == p.action:
@@ -65,6 +68,32 @@ class Monitors:
                             self.before_checks.setdefault(number, []).append((p.id, before))
         self.all_hold = self._conjunction()
         self._each = {i: program.predicate(f) for i, f in self.invariants.items()}
+
+    def _on_steps(
+        self, actions: tuple[str, ...], formula: T.Term
+    ) -> Iterator[tuple[int, Callable[[State, State], bool]]]:
+        """A formula about steps, compiled for each instance of the actions."""
+        for number, instance in enumerate(self._program.instances):
+            if instance.step.name in actions:
+                yield number, self._program.step_predicate(formula, instance.env())
+
+    def met_by_step(self, via: int, state: State, after: State) -> Iterator[str]:
+        """The witnesses that a step meets; those that cannot be evaluated on it are not met."""
+        for key, check in self.sought_steps.get(via, ()):
+            try:
+                if check(state, after):
+                    yield key
+            except Fault:
+                continue
+
+    def forget_steps(self, reached: Container[str]) -> None:
+        """Look no more for witnesses of steps that were met."""
+        for via, sought in list(self.sought_steps.items()):
+            left = [(key, check) for key, check in sought if key not in reached]
+            if left:
+                self.sought_steps[via] = left
+            else:
+                del self.sought_steps[via]
 
     def false_ones(self, state: State) -> list[tuple[str, str]]:
         """The invariants that are false in ``state`` (or undefined there), each with a message."""

@@ -169,6 +169,7 @@ class _Search:
     def _expand(self, level: list[int]) -> list[int]:
         graph, successors, number_of = self.graph, self.program.successors, self.graph.number
         step_checks, before_checks = self.monitors.step_checks, self.monitors.before_checks
+        sought_steps = self.monitors.sought_steps
         following: list[int] = []
         for number in level:
             state = graph.states[number]
@@ -186,6 +187,9 @@ class _Search:
                 if via in step_checks:
                     for property_id, message in self.monitors.false_of_step(via, state, after):
                         self._record(property_id, number, message, via, after)
+                if via in sought_steps:
+                    for key in self.monitors.met_by_step(via, state, after):
+                        self.witnesses.setdefault(key, self.depth + 1)
                 target = number_of.get(after)
                 if target is None:
                     if len(graph.states) >= self.limits.states:
@@ -223,6 +227,7 @@ class _Search:
         """Stop looking for witnesses that are reached, at the end of a level: each costs a call per state."""
         for key in [k for k in self.monitors.sought if k in self.witnesses or owner(k) in self.found]:
             del self.monitors.sought[key]
+        self.monitors.forget_steps(self.witnesses)
 
     def _judge_leads_to(self, p: LeadsTo) -> None:
         judged = check_leads_to(self.program, self.graph, p)

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from interlock.proofs.explorer.monitors import premise_key
 from interlock.proofs.explorer.program import Program
 from interlock.proofs.explorer.result import PropertyVerdict
-from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, LeadsTo, Property, Witness
+from interlock.spec.language.properties import (
+    ActionProperty,
+    BoundaryClause,
+    Invariant,
+    LeadsTo,
+    Property,
+    Witness,
+    needs_graph,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +28,14 @@ class Met:
         witnesses: the witnesses and premises that were reached.
         enabled: the action instances that were enabled somewhere.
         premises: the leads-to properties whose premise was true somewhere.
-        leads_to: whether leads-to properties were judged at all.
+        graph: whether properties that need the graph were judged at all.
     """
 
     found: Collection[str]
     witnesses: Collection[str]
     enabled: Collection[int]
     premises: Collection[str] = field(default=())
-    leads_to: bool = True
+    graph: bool = True
 
 
 def verdicts(program: Program, met: Met, *, exhaustive: bool) -> dict[str, PropertyVerdict]:
@@ -45,7 +53,7 @@ def _verdict(p: Property, met: Met, actions: Collection[str], exhaustive: bool) 
         return "violated"
     if isinstance(p, Witness) and p.id in met.witnesses:
         return "holds"
-    if not exhaustive or (isinstance(p, LeadsTo) and not met.leads_to):
+    if not exhaustive or (needs_graph(p) and not met.graph):
         return "inconclusive"
     match p:
         case Witness():

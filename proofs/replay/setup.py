@@ -106,7 +106,7 @@ def _compiled(
     system = elaborate(key.spec, dict(switches), slice_)
     if judge:
         system = without_policy(system)
-        kept = tuple(p for p in system.properties if not (isinstance(p, Invariant) and p.lemma))
+        kept = tuple(p for p in system.properties if not (p.policy or (isinstance(p, Invariant) and p.lemma)))
         system = replace(system, properties=kept)
     program = Program(system)
     return program, Checks(program, system.properties)

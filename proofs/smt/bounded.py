@@ -106,7 +106,10 @@ class BoundedSearch:
 
     def _breaking(self, target: Obligation) -> Iterator[tuple[Prop, Move]]:
         """For each instance of the target's action, when it breaks what it owes in the last state."""
-        state, step = self._states[-1], self.system.step(target.step or "")
+        state, step = self._states[-1], next((s for s in self.system.steps if s.name == target.step), None)
+        if step is None:
+            # The slice that is searched has no such action.
+            return
         guard = T.conjunction(*(c.term for c in step.guard)) if target.enabled else T.TRUE
         for env in self.ground.assignments(step.params):
             enabled = self.ground.evaluate(guard, state, env)

@@ -99,5 +99,6 @@ class Induction:
         return answers
 
     def counterexample(self, name: str) -> Cti | None:
-        """Two small states for an obligation that is not proved."""
-        return find_cti(self.system, self.named(name), self.invariants)
+        """Two small states for an obligation that is not proved; ``None`` also if nothing of that name is owed."""
+        owed = next((o for o in self.obligations if o.name == name), None)
+        return None if owed is None else find_cti(self.system, owed, self.invariants)

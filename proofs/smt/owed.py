@@ -47,7 +47,10 @@ class Obligation:
 
 
 def obligations(system: System, invariants: tuple[Claim, ...]) -> Iterator[Obligation]:
-    """Everything that makes ``invariants``, with the declared ranges, inductive."""
+    """Everything that makes ``invariants``, with the declared ranges, inductive.
+
+    A step that changes nothing of what an invariant reads keeps it: of that there is nothing to ask.
+    """
     ranges = tuple(range_claims(system))
     for c in (*undefined_at_start(system), *ranges, *invariants):
         yield Obligation(c, at_start=True)
@@ -59,8 +62,19 @@ def obligations(system: System, invariants: tuple[Claim, ...]) -> Iterator[Oblig
         guard = guard_defined(system, s.guard)
         if guard != T.TRUE:
             yield Obligation(Claim("domain:guard", guard), s.name, enabled=False)
-        for c in (*step_claims(system, s), *(primed(i) for i in invariants)):
+        changed = {u.symbol for u in s.updates}
+        moved = (primed(i) for i in invariants if reads(system, i.term) & changed)
+        for c in (*step_claims(system, s), *moved):
             yield Obligation(c, s.name)
+
+
+def reads(system: System, t: T.Term) -> set[str]:
+    """What the value of a term depends on: its symbols, and the domains of the partial functions among them."""
+    found = T.symbols(t)
+    for v in system.variables:
+        if v.name in found and v.domain is not None:
+            found = found | T.symbols(v.domain)
+    return found
 
 
 def step_claims(system: System, step: Step) -> tuple[Claim, ...]:
@@ -82,13 +96,14 @@ def primed(claim: Claim) -> Claim:
 
 
 def range_claims(system: System, changed: set[str] | None = None) -> Iterator[Claim]:
-    """The declared ranges of all integer variables, or of those that ``changed`` may move."""
+    """The declared ranges of all integer variables, where they are defined, or of those that ``changed`` may move."""
     for v in system.variables:
         if v.result != INT:
             continue
         value = T.Apply(symbol=v.name, args=v.args)
         above = T.TRUE if v.high is None else T.Le(left=value, right=v.high)
-        bounds = for_all(v.args, T.conjunction(T.Le(left=v.low, right=value), above))
+        domain = T.TRUE if v.domain is None else v.domain
+        bounds = for_all(v.args, implies(domain, T.conjunction(T.Le(left=v.low, right=value), above)))
         if changed is None or T.symbols(bounds) & changed:
             yield Claim(f"range:{v.name}", bounds)
 

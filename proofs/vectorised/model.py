@@ -63,7 +63,7 @@ class Model:
                 if p.premise is not None:
                     key = premise_key(p.id)
                     self.sought[key], self.undefined[key] = self._where(p.premise, True)
-            case Witness():
+            case Witness() if not p.actions:
                 self.sought[p.id], self.undefined[p.id] = self._where(p.formula, True)
             case ActionProperty():
                 for s in self.successors:

@@ -263,6 +263,8 @@ class Graph:
     def _shifted(self, a: Node, by: int) -> Node:
         if by == 0:
             return a
+        if a.op == CONST:
+            return self.const(a.values[0] + by)
         if a.op == ADD and a.args[1].op == CONST:
             return self._shifted(a.args[0], by + a.args[1].values[0])
         if a.op == ITE:

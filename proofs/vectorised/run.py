@@ -11,7 +11,7 @@ from interlock.proofs.explorer.search import Limits, Progress, explore
 from interlock.proofs.vectorised.backend import Backend, choose
 from interlock.proofs.vectorised.model import Model, open_integers
 from interlock.proofs.vectorised.search import Options, Search, Widen
-from interlock.spec.language.properties import LeadsTo
+from interlock.spec.language.properties import LeadsTo, needs_graph
 from interlock.spec.language.system import System
 
 LIMITS = Limits()
@@ -76,14 +76,15 @@ def searched(
 def with_leads_to(
     system: System, found: Exploration, limits: Limits, progress: Callable[[Progress], None] | None = None
 ) -> Exploration:
-    """``found`` with its leads-to properties judged by the plain explorer, which keeps the graph they need."""
-    leads_to = tuple(p for p in system.properties if isinstance(p, LeadsTo))
-    if not leads_to or not found.exhaustive:
+    """``found`` with its leads-to properties, and witnesses of steps, judged by the plain explorer."""
+    owed = tuple(p for p in system.properties if needs_graph(p))
+    if not owed or not found.exhaustive:
         return found
-    plain = explore(replace(system, properties=leads_to), limits=limits, progress=progress)
+    plain = explore(replace(system, properties=owed), limits=limits, progress=progress)
     if not plain.exhaustive:
         found.exhaustive, found.cut, found.reason = False, plain.cut, f"leads-to: {plain.reason}"
-    found.verdicts.update({p.id: plain.verdicts[p.id] for p in leads_to})
+    found.verdicts.update({p.id: plain.verdicts[p.id] for p in owed})
+    found.witnesses |= plain.witnesses
     known = {c.property_id for c in found.counterexamples}
     found.counterexamples += [c for c in plain.counterexamples if c.property_id not in known]
     found.seconds += plain.seconds

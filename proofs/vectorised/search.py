@@ -126,7 +126,7 @@ class Search:
             reason=self.reason,
             verdicts=verdicts(
                 self.program,
-                Met(found, self.witnesses, self.enabled, leads_to=False),
+                Met(found, self.witnesses, self.enabled, graph=False),
                 exhaustive=exhaustive,
             ),
             counterexamples=list(found.values()),

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 """A name inside formulas: a valid identifier in Python, Promela, Murphi and TLA+."""
 
-PropertyId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]
+PropertyId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=80)]
 """A stable id such as ``no-block-stored-twice-in-flight``; never reused for something else."""
 
 

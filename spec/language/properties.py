@@ -11,7 +11,12 @@ from interlock.spec.language.terms import TRUE, AnyTerm, Var
 
 
 class _Property(Declaration):
-    """What all kinds share; ``applies`` tests switches: under others the property is not claimed."""
+    """What all kinds share.
+
+    Args (of the declaration):
+        applies: tests switches: under others the property is not claimed.
+        policy: follows from choices that an implementation may make otherwise, so the gate does not judge by it.
+    """
 
     id: PropertyId
     aliases: tuple[str, ...] = ()
@@ -19,6 +24,7 @@ class _Property(Declaration):
     doc: str
     slices: tuple[Name, ...] = ()
     applies: AnyTerm = TRUE
+    policy: bool = False
 
 
 class Ground(Declaration):
@@ -57,9 +63,14 @@ class LeadsTo(_Property):
 
 
 class Witness(_Property):
-    """Some reachable state satisfies it; a guard against properties that hold because nothing happens."""
+    """Some reachable state satisfies it; a guard against properties that hold because nothing happens.
+
+    With ``actions`` it is about steps: some reachable step by one of them satisfies it, ``Primed``
+    reads the state after it, and the actions' parameters may be used by name.
+    """
 
     kind: Literal["witness"] = "witness"
+    actions: tuple[Name, ...] = ()
     formula: AnyTerm
 
 
@@ -86,6 +97,11 @@ class BoundaryClause(_Property):
     action: Name
     formula: AnyTerm
     invariant: PropertyId | None = None
+
+
+def needs_graph(p: _Property) -> bool:
+    """Whether judging it takes more than looking at each state once: the edges, or every step."""
+    return isinstance(p, LeadsTo) or (isinstance(p, Witness) and bool(p.actions))
 
 
 Property = Annotated[Invariant | LeadsTo | Witness | ActionProperty | BoundaryClause, Field(discriminator="kind")]

@@ -29,7 +29,8 @@ def check_properties(spec: Specification, signature: Signature, systems: Sequenc
     seen = observable(spec, systems[0].steps)
     for p in spec.properties:
         place = f"property {p.id}"
-        checker = TypeChecker(signature, place, primes=isinstance(p, ActionProperty))
+        of_steps = isinstance(p, ActionProperty) or (isinstance(p, Witness) and bool(p.actions))
+        checker = TypeChecker(signature, place, primes=of_steps)
         _check_coverage(spec, p, place)
         TypeChecker(signature, place).require(p.applies, BOOL, frozenset())
         for s in systems:
@@ -40,11 +41,11 @@ def check_properties(spec: Specification, signature: Signature, systems: Sequenc
                 if p.premise is not None:
                     checker.require(p.premise, BOOL, frozenset())
                 _check_proof(spec, p, place, systems)
-            case Witness():
+            case Witness() if not p.actions:
                 checker.require(p.formula, BOOL, frozenset())
             case LeadsTo():
                 _check_leads_to(spec, checker, p, place)
-            case ActionProperty():
+            case ActionProperty() | Witness():
                 for name in _acting(spec, p.actions, p, place):
                     checker.require(p.formula, BOOL, frozenset(spec.action(name).params))
             case BoundaryClause():
@@ -87,7 +88,7 @@ def _check_leads_to(spec: Specification, checker: TypeChecker, p: LeadsTo, place
     scope = checker.bind(p.vars, frozenset())
     checker.require(p.premise, BOOL, scope)
     checker.require(p.conclusion, BOOL, scope)
-    witnessed = [w.formula for w in spec.properties if isinstance(w, Witness)]
+    witnessed = [w.formula for w in spec.properties if isinstance(w, Witness) and not w.actions]
     some = T.exists(*p.vars, p.premise) if p.vars else p.premise
     if some not in witnessed:
         raise SpecificationError(place, "its premise may never come true", f"add the witness {some}")

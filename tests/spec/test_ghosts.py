@@ -17,7 +17,7 @@ def test_the_specification_has_ghosts() -> None:
 def test_erasing_ghosts_leaves_the_behaviours() -> None:
     """Both systems are explored; the first, seen without its ghosts, has exactly the second's labelled steps."""
     values = SPECIFICATION.switch_values()
-    slice_ = SPECIFICATION.slice("finish_store")
+    slice_ = SPECIFICATION.slice("at_finish")
     erased = slice_.model_copy(update={"drop": (*slice_.drop, *GHOSTS)})
     full = Program(elaborate(SPECIFICATION, values, slice_, SMALL, properties=()))
     bare = Program(elaborate(SPECIFICATION, values, erased, SMALL, properties=()))

@@ -1,0 +1,311 @@
+"""One mutant after the other: which named property notices, in the smallest slice that shows it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Literal
+
+from interlock.proofs.explorer.layout import Layout
+from interlock.proofs.explorer.program import Program
+from interlock.proofs.explorer.result import Counterexample
+from interlock.proofs.explorer.trace import events
+from interlock.proofs.mutation.baseline import Baseline, TooLarge
+from interlock.proofs.mutation.changes import Change, apply, parse
+from interlock.proofs.mutation.difference import Difference, Kill, Limits, Mutated, Search, with_instances
+from interlock.proofs.mutation.generate import described
+from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.settings import Slice
+from interlock.spec.language.specification import Specification
+from interlock.statemachine.trace import header, write_trace
+
+Status = Literal["killed", "survived", "equivalent", "undecided"]
+
+FIRST_STATES, FIRST_SECONDS = 15_000, 6.0
+"""A mutant's own states in a slice, and the time, in the first round over all slices."""
+MORE_STATES, MORE_SECONDS = 60_000, 20.0
+"""The same for a mutant that the first round neither killed nor explored to its end."""
+BASELINE_STATES, BASELINE_SECONDS = 1_500_000, 120.0
+SECOND_STATES, SECOND_SECONDS = 40_000, 6.0
+"""Of a slice at its second size, by which an equivalence is checked once more."""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of a mutant.
+
+    Args:
+        row: what was changed, for a person; a row of a table as (from, event, to).
+        killed_by: the property that noticed; for a lemma, the property whose proof fails.
+        how: ``violated``, ``unreachable`` (a witness), ``vacuous`` (a premise or an action), ``proof fails``.
+        slice: where.
+        actions: the shortest counterexample, or nothing where there is none.
+        trace: the file that it was written to.
+        equivalent_reason: why no property can notice.
+        note: what is known of a survivor.
+    """
+
+    id: str
+    module: str
+    kind: str
+    action: str
+    row: str
+    status: Status
+    killed_by: str | None = None
+    how: str | None = None
+    slice: str | None = None
+    actions: list[str] = field(default_factory=list)
+    trace: str | None = None
+    equivalent_reason: str | None = None
+    note: str = ""
+    seconds: float = 0.0
+
+
+def undecided_one(spec: Specification, change: Change) -> Verdict:
+    """A mutant that nobody has judged yet."""
+    return Verdict(
+        id=str(change),
+        module=spec.name,
+        kind=change.kind,
+        action=change.action,
+        row=described(spec, change),
+        status="undecided",
+    )
+
+
+class Judge:
+    """Judges the mutants of one specification; keeps the graph of every slice that it has explored."""
+
+    def __init__(
+        self,
+        spec: Specification,
+        switches: dict[str, str],
+        slices: Iterable[Slice],
+        *,
+        deadline: float,
+        preset: str = "interlock",
+        trace_dir: Path | None = None,
+    ) -> None:
+        self.spec, self.switches, self.preset = spec, switches, preset
+        self.slices = sorted(slices, key=lambda s: (not s.quick, self._weight(s)))
+        self.deadline, self.trace_dir = deadline, trace_dir
+        self._baselines: dict[str, Baseline | None] = {}
+        self._seconds: dict[str, Baseline | None] = {}
+        self._lemmas: object = None
+
+    def judge(self, change: Change | str) -> Verdict:
+        """What becomes of a mutant.
+
+        Raises:
+            Broken: the specification itself breaks a property.
+        """
+        started = time.perf_counter()
+        change = parse(change) if isinstance(change, str) else change
+        verdict = undecided_one(self.spec, change)
+        try:
+            if change.about_a_proof:
+                self._judge_lemma(verdict, change)
+            else:
+                self._judge_change(verdict, change)
+        except (_OutOfTime, TimeoutError):
+            verdict.note = "the budget ran out"
+        verdict.seconds = round(time.perf_counter() - started, 3)
+        return verdict
+
+    def _judge_lemma(self, verdict: Verdict, change: Change) -> None:
+        # Imported here: no other mutant needs a solver.
+        from interlock.proofs.mutation.lemmas import Lemmas  # noqa: PLC0415
+
+        if not isinstance(self._lemmas, Lemmas):
+            self._lemmas = Lemmas(self.spec, self.switches)
+        self._check_time()
+        failing, unknown = self._lemmas.failing(change.action, change.name, self.deadline)
+        if failing is not None:
+            verdict.status, verdict.killed_by, verdict.how = "killed", change.action, "proof fails"
+            verdict.note = f"not inductive without it: {failing}"
+            return
+        verdict.status = "survived"
+        verdict.note = "the proof succeeds without it"
+        if unknown:
+            verdict.note = f"no answer to {len(unknown)} obligations without it, as {unknown[0]}"
+
+    def _judge_change(self, verdict: Verdict, change: Change) -> None:
+        changed = apply(self.spec, change)
+        lives = [s for s in self.slices if change.action not in s.remove]
+        differs, automatic = list[Slice](), set[str]()
+        fairness = kept = False
+        cut: dict[str, Search | None] = {}
+        for s in lives:
+            mutated = self._mutated(s, changed, change.action)
+            if mutated is None:
+                cut[s.name] = None
+                continue
+            fairness |= not mutated.same_fairness
+            kept |= not mutated.same
+            start = self._start(mutated)
+            if start is None:
+                continue
+            if not mutated.same:
+                differs.append(s)
+            search = Search(mutated, start)
+            if self._notices(verdict, search, FIRST_STATES, FIRST_SECONDS):
+                return
+            automatic |= search.result.automatic
+            if search.result.cut:
+                cut[s.name] = search
+        for name, cut_search in list(cut.items()):
+            if cut_search is None:
+                continue
+            if self._notices(verdict, cut_search, MORE_STATES, MORE_SECONDS):
+                return
+            automatic |= cut_search.result.automatic
+            if not cut_search.result.cut:
+                del cut[name]
+        verdict.status = "survived"
+        notes: list[str] = []
+        if differs:
+            notes.append(f"differs in {_names(differs)}")
+        elif fairness:
+            notes.append("its graph is the same, and no leads-to property needs the fairness")
+        elif not cut and not any(b is not None and b.sources(change.action) for b in map(self._baseline, lives)):
+            notes.append(f"{change.action} is never enabled in {_names(lives) or 'any slice'}")
+        elif not cut and not kept:
+            notes.append(f"what it changes is in none of {_names(lives)}")
+        elif not cut:
+            notes.append(self._equivalence(verdict, changed, change.action, lives))
+        if change.kind == "drop-conjunct":
+            dropped = next(c for c in self.spec.action(change.action).guard if c.id == change.name)
+            notes += ["policy: what an implementation may choose"] * dropped.policy
+        if automatic:
+            notes.append(f"only automatic checks fail: {', '.join(sorted(automatic))}")
+        if cut:
+            notes.append(f"not explored to the end in {', '.join(cut)}")
+        verdict.note = "; ".join(n for n in notes if n)
+
+    def _start(self, mutated: Mutated) -> int | None:
+        """The state from which a mutant is to be explored; ``None`` if nothing can be found out."""
+        self._check_time()
+        start = mutated.first_difference()
+        if start is None and not mutated.same_fairness and mutated.baseline.leads_to():
+            # The same graph under less fairness: only the last level is visited again.
+            return len(mutated.baseline.states) - 1
+        return start
+
+    def _notices(self, verdict: Verdict, search: Search, states: int, seconds: float) -> bool:
+        """Explore within limits; whether a property notices."""
+        found = search.run(Limits(states, min(time.perf_counter() + seconds, self.deadline)))
+        if found.cut:
+            self._check_time()
+        return self._killed(verdict, search.mutated, found)
+
+    def _killed(self, verdict: Verdict, mutated: Mutated, found: Difference) -> bool:
+        kill = found.kill
+        if kill is None:
+            return False
+        verdict.status, verdict.killed_by, verdict.how = "killed", kill.property_id, kill.how
+        verdict.slice = mutated.baseline.slice.name
+        if found.automatic and kill.how != "violated":
+            verdict.note = f"because automatic checks stop a step: {', '.join(sorted(found.automatic))}"
+        if kill.found is not None:
+            program = with_instances(mutated)
+            verdict.actions = [program.instances[s.instance].text(program.system) for s in kill.found.steps]
+            if self.trace_dir is not None:
+                verdict.trace = self._write(verdict, mutated, program, kill.found)
+        return True
+
+    def _write(self, verdict: Verdict, mutated: Mutated, program: Program, found: Counterexample) -> str:
+        assert self.trace_dir is not None
+        path = self.trace_dir / f"{self.spec.name}.{re.sub(r'[^A-Za-z0-9_-]+', '.', verdict.id)}.jsonl"
+        head = header(
+            mutated.changed,
+            source="explorer",
+            preset=self.preset,
+            switches=self.switches,
+            slice_=mutated.baseline.slice.name,
+            scope=mutated.baseline.scope,
+            created_by="interlock mutate",
+            meta={"property": found.property_id, "message": found.message, "mutant": verdict.id},
+        )
+        write_trace(path, head, events(program, found))
+        return str(path)
+
+    def _equivalence(self, verdict: Verdict, changed: Specification, action: str, lives: list[Slice]) -> str:
+        """Say that a mutant is equivalent, if its graph is also the same at a second size of every slice."""
+        second_sizes: list[str] = []
+        for s in lives:
+            self._check_time()
+            second = self._second(s)
+            if second is None:
+                return f"the same graph in {_names(lives)}; {s.name} has no second size within the limits"
+            if Mutated(second, changed, action).first_difference() is not None:
+                return f"the same graph in {_names(lives)}, but not at {_scope(second.scope)} of {s.name}"
+            second_sizes.append(f"{s.name} at {_scope({k: n for k, n in second.scope.items() if n != s.scope[k]})}")
+        verdict.status = "equivalent"
+        verdict.equivalent_reason = (
+            f"the same reachable states and labelled transitions in {_names(lives)}, and in {', '.join(second_sizes)}"
+        )
+        return ""
+
+    def _mutated(self, s: Slice, changed: Specification, action: str) -> Mutated | None:
+        self._check_time()
+        baseline = self._baseline(s)
+        return None if baseline is None else Mutated(baseline, changed, action)
+
+    def _baseline(self, s: Slice) -> Baseline | None:
+        """The graph of a slice; ``None`` if it is too large to be kept."""
+        if s.name not in self._baselines:
+            seconds = min(BASELINE_SECONDS, max(self.deadline - time.perf_counter(), 0))
+            try:
+                self._baselines[s.name] = Baseline(self.spec, self.switches, s, states=BASELINE_STATES, seconds=seconds)
+            except TooLarge:
+                self._check_time()
+                self._baselines[s.name] = None
+        return self._baselines[s.name]
+
+    def _second(self, s: Slice) -> Baseline | None:
+        """The graph of a slice with one sort larger, or if that is too large, smaller."""
+        if s.name not in self._seconds:
+            self._seconds[s.name] = next(self._second_sizes(s), None)
+        return self._seconds[s.name]
+
+    def _second_sizes(self, s: Slice) -> Iterator[Baseline]:
+        first = self._baseline(s)
+        small = first is not None and len(first.states) * 4 <= SECOND_STATES
+        larger = [{**s.scope, sort: n + 1} for sort, n in sorted(s.scope.items(), key=lambda i: i[1])] if small else []
+        smaller = [{**s.scope, sort: n - 1} for sort, n in s.scope.items() if n > 1]
+        for scope in (*larger, *smaller):
+            seconds = min(SECOND_SECONDS if scope in larger else BASELINE_SECONDS, self.deadline - time.perf_counter())
+            states = SECOND_STATES if scope in larger else BASELINE_STATES
+            try:
+                yield Baseline(self.spec, self.switches, s, scope, states=states, seconds=seconds, judged=False)
+            except TooLarge:
+                self._check_time()
+
+    def _check_time(self) -> None:
+        if time.perf_counter() > self.deadline:
+            raise _OutOfTime
+
+    def _weight(self, s: Slice) -> int:
+        """Roughly how large a slice is, before it is explored."""
+        system = elaborate(self.spec, self.switches, s, properties=())
+        instances = sum(prod(system.size(p.sort) for p in step.params) for step in system.steps)
+        return instances * len(Layout(system))
+
+
+class _OutOfTime(Exception):
+    """The deadline has passed."""
+
+
+def _names(slices: Iterable[Slice]) -> str:
+    return ", ".join(s.name for s in slices)
+
+
+def _scope(scope: dict[str, int]) -> str:
+    return ",".join(f"{sort}={size}" for sort, size in scope.items())
+
+
+__all__ = ["Judge", "Kill", "Status", "Verdict"]

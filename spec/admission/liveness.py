@@ -1,0 +1,199 @@
+"""What must happen, and what must be able to happen."""
+
+from __future__ import annotations
+
+from interlock.spec.admission.coverage import (
+    AGAIN,
+    EVERY,
+    LOAD,
+    LOADING,
+    LOOKUP,
+    LOSING,
+    MIXED,
+    ONE,
+    PREEMPT,
+    PREEMPTING,
+    STORES,
+    TWO,
+)
+from interlock.spec.admission.predicates import (
+    deferred,
+    entry,
+    has_work,
+    is_,
+    loads,
+    parked,
+    phase,
+    somebody,
+    unfinished,
+    wants,
+)
+from interlock.spec.admission.vocabulary import (
+    ahead,
+    fenced_victim,
+    freed_in_flight,
+    lookup_deadline,
+    older_step,
+    r,
+    r2,
+    scheduled_now,
+    step_slots,
+    store_hold,
+    storing_off,
+    visited,
+)
+from interlock.spec.language.properties import LeadsTo, Property, Witness
+from interlock.spec.language.terms import TRUE, Term, Var, exists
+
+
+def _leads_to(
+    id_: str, premise: Term, conclusion: Term, doc: str, *slices: str,
+    vars_: tuple[Var, ...] = (r,), source: str, aliases: tuple[str, ...] = (), witness: str, applies: Term = TRUE,
+) -> tuple[LeadsTo, Witness]:  # fmt: skip
+    """A leads-to property and the witness of its premise."""
+    return (
+        LeadsTo(
+            id=id_, premise=premise, conclusion=conclusion, doc=doc, slices=slices, vars=vars_, source=source,
+            aliases=aliases, applies=applies,
+        ),
+        Witness(
+            id=f"admission-{witness}", formula=exists(*vars_, premise) if vars_ else premise,
+            doc=f"The premise of {id_}.", slices=slices, source="vacuity guard", applies=applies,
+        ),
+    )  # fmt: skip
+
+
+LIVENESS: tuple[Property, ...] = (
+    *_leads_to(
+        "loading-request-runs", loads(r), is_(r, "running", "held_for_load", "finished"),
+        "A request that holds blocks for a load runs in the end, or ends.",
+        *LOADING,
+        source="contract V-01, V-10, V-12; B-058 vllm #45388, B-059 vllm #57104",
+        witness="somebody-loads",
+    ),
+    *_leads_to(
+        "deferred-by-lookup-is-answered-or-expires", deferred(r), ~deferred(r),
+        "'Ask later' is followed by another answer, or its deadline passes.",
+        LOOKUP, AGAIN, TWO, ONE,
+        source="R-02, contract V-03; B-017 vllm #49829",
+        witness="somebody-is-deferred",
+    ),
+    *_leads_to(
+        "preempted-request-is-resumed", is_(r, "preempted"), is_(r, "running", "finished"),
+        "A preempted request runs again, or ends.",
+        *PREEMPTING,
+        source="contract V-14",
+        aliases=("V-14",),
+        witness="somebody-is-preempted",
+    ),
+    *_leads_to(
+        "parked-blocks-return", parked() > 0, parked().eq(0),
+        "Blocks that are parked behind a step return, though nothing more is scheduled.",
+        PREEMPT, MIXED, ONE,
+        vars_=(),
+        source="contract V-08; B-170 unified-cache-management #1350",
+        aliases=("V-08",),
+        witness="blocks-are-parked",
+        applies=freed_in_flight.is_("parked"),
+    ),
+    *_leads_to(
+        "held-blocks-return", is_(r, "held_for_store"), is_(r, "finished"),
+        "A request that has ended and whose blocks are kept for a store gives them back.",
+        STORES, AGAIN, TWO, ONE,
+        source="R-51, contract V-02; B-178 ROCm/ATOM #2261",
+        witness="blocks-are-held-for-a-store",
+        applies=~store_hold.is_("nothing"),
+    ),
+    *_leads_to(
+        "aborted-load-gives-back", is_(r, "held_for_load"), is_(r, "finished"),
+        "A request that was aborted while it loaded gives its blocks back.",
+        LOAD, MIXED, ONE,
+        source="R-20, contract V-02, Q32",
+        witness="blocks-are-held-for-a-load",
+    ),
+    *_leads_to(
+        "waiting-request-is-admitted", is_(r, "waiting"), ~is_(r, "waiting"),
+        "A request that waits is admitted, or ends.",
+        *EVERY,
+        source="contract V-03, V-10; B-058 vllm #45388",
+        witness="somebody-waits",
+    ),
+    *_leads_to(
+        "behind-a-deferral-is-served",
+        deferred(r) & is_(r2, "waiting") & ahead(r, r2) & entry(r2, "absent"),
+        ~is_(r2, "waiting"),
+        "Who waits behind a deferred request and needs no load is admitted, though the other stays deferred.",
+        LOOKUP,
+        vars_=(r, r2),
+        source="R-02, contract Q4",
+        witness="somebody-waits-behind-a-deferral",
+    ),
+    *_leads_to(
+        "wanted-block-comes", wants(r), ~wants(r),
+        "A running request that needs a block gets it, is preempted, or ends: promised frees are transient.",
+        *PREEMPTING, STORES,
+        source="R-59, contract Q21",
+        aliases=("R-59",),
+        witness="somebody-wants-a-block",
+    ),
+    *_leads_to(
+        "storing-comes-back", storing_off(), ~storing_off(),
+        "After a store was given up, storing is taken up again.",
+        *LOSING,
+        vars_=(),
+        source="B-182 ROCm/ATOM #2053",
+        witness="storing-is-off",
+        applies=lookup_deadline.is_("expires"),
+    ),
+    *_leads_to(
+        "ended-work-comes-to-rest",
+        has_work() & ~somebody(unfinished), ~has_work() | somebody(unfinished),
+        "When all requests have ended, the engine finds no more work in the end, and does not spin.",
+        *LOSING,
+        vars_=(),
+        source="R-58, contract V-11; B-182 ROCm/ATOM #2053",
+        witness="work-is-left-when-all-have-ended",
+    ),
+)  # fmt: skip
+
+
+def _witness(id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE) -> Witness:
+    return Witness(
+        id=f"admission-{id_}", formula=formula, doc=doc, slices=slices, source="vacuity guard", applies=applies
+    )
+
+
+WITNESSES: tuple[Property, ...] = (
+    _witness(
+        "two-load-beside-each-other",
+        exists(r, r2, r.ne(r2) & is_(r, "loading") & is_(r2, "loading")),
+        "Two loads fit beside the reserve.",
+        LOAD, LOOKUP,
+    ),
+    _witness(
+        "a-deferred-one-is-passed",
+        exists(r, r2, deferred(r) & is_(r2, "running") & visited(r) & scheduled_now(r2)),
+        "A request is admitted in the pass that has skipped one before it.",
+        LOOKUP,
+    ),
+    _witness(
+        "a-running-one-is-denied-a-block",
+        phase("waiting_loop", "building") & exists(r, wants(r)),
+        "The victim's blocks could not come back, so nobody is preempted and somebody waits for a block.",
+        PREEMPT,
+        applies=freed_in_flight.is_("parked") & fenced_victim.is_("wait"),
+    ),
+    _witness(
+        "a-late-report-is-owed",
+        exists(r, entry(r, "expired")),
+        "A store was given up before its report.",
+        LOOKUP, STORES,
+        applies=lookup_deadline.is_("expires"),
+    ),
+    _witness(
+        "an-empty-step-is-in-flight",
+        older_step().eq(step_slots["empty"]),
+        "A step without tokens is dispatched.",
+        *EVERY,
+    ),
+)  # fmt: skip

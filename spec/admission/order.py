@@ -1,0 +1,44 @@
+"""The order of the waiting queue and of the running list, as one relation: updates that move a request in it."""
+
+from __future__ import annotations
+
+from interlock.spec.admission.predicates import in_queue, is_, loads, without_blocks
+from interlock.spec.admission.vocabulary import ahead, promotion_scan, r2, r3
+from interlock.spec.language.actions import Update, assign_all
+from interlock.spec.language.terms import FALSE, Term, ite
+
+
+def _place(r: Term, before: Term, behind: Term) -> Update:
+    """r stands before the ``r3`` and behind the ``r2`` that are named, and in no other relation."""
+    return assign_all(
+        r2, r3, to=ahead(r2, r3), value=ite(r2.eq(r), r3.ne(r) & before, behind), when=r2.eq(r) | r3.eq(r)
+    )
+
+
+def at_the_back(r: Term) -> Update:
+    """r, which stood nowhere, joins the waiting queue behind all others."""
+    return _place(r, FALSE, in_queue(r2))
+
+
+def at_the_front(r: Term) -> Update:
+    """r leaves the running list and stands before all that wait."""
+    return _place(r, in_queue(r3), FALSE)
+
+
+def behind_the_running(r: Term) -> Update:
+    """r leaves the waiting queue and is the last of those that run."""
+    return _place(r, FALSE, is_(r2, "running"))
+
+
+def behind_the_holders(r: Term) -> Update:
+    """r, which gets blocks for a load, stands behind those that have theirs; in a single queue it keeps its place."""
+    moves = promotion_scan.is_("holders_first")
+    return assign_all(
+        r2, r3, to=ahead(r2, r3), value=ite(r2.eq(r), without_blocks(r3), loads(r2)),
+        when=ite(moves, r2.ne(r3) & (r2.eq(r) | r3.eq(r)), FALSE),
+    )  # fmt: skip
+
+
+def out_of_order(r: Term) -> Update:
+    """r stands nowhere any more."""
+    return _place(r, FALSE, FALSE)

@@ -1,0 +1,247 @@
+"""Presets, slices with their scopes, and the table of expected verdicts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from interlock.spec.language.settings import Expectation, Preset, Slice
+
+_SOUND = {
+    "load_admission": "reserve",
+    "promotion_scan": "holders_first",
+    "freed_in_flight": "parked",
+    "fenced_victim": "wait",
+    "parked_drain": "every_step",
+    "lookup_deadline": "expires",
+    "store_hold": "until_deadline",
+    "stall_latch": "until_probe",
+    "last_stores": "keep_stepping",
+    "storable_range": "computed",
+}
+
+PRESETS = (
+    Preset(name="interlock", values=_SOUND, doc="What Interlock asks for; the default."),
+    Preset(
+        name="seed",
+        values={**_SOUND, "last_stores": "block_engine"},
+        doc="As the seed change made it, the last metadata waits for its flush on the engine thread; else sound.",
+    ),
+    Preset(
+        name="vllm-0.22.1/OffloadingConnector",
+        values={
+            **_SOUND,
+            "load_admission": "blocks_only",
+            "freed_in_flight": "at_once",
+            "promotion_scan": "behind_head",
+            "lookup_deadline": "none",
+            "store_hold": "nothing",
+            "last_stores": "block_engine",
+            "storable_range": "keys_known",
+        },
+        doc="No reserve, one queue, a flush that blocks, frees that no step in flight defers.",
+    ),
+    Preset(
+        name="vllm-0.32.0/OffloadingConnector",
+        values={**_SOUND, "lookup_deadline": "none", "store_hold": "nothing"},
+        doc=(
+            "Reserve with speculation, holders first, unreclaimable victims are left alone. Sequence numbers count "
+            "non-empty steps only, so parked blocks return although nothing more is scheduled."
+        ),
+    ),
+)
+
+_STORES = (
+    "plan_prefix_store", "store_for_another", "store_copied", "lose_store_report", "store_reported",
+    "expire_lookup", "expire_hold", "resume_storing",
+)  # fmt: skip
+_LOADS = ("admit_load", "admit_loaded", "load_copied", "finished_recving", "stored_before", "evict_prefix")
+_GROWTH = ("crosses_block", "grow", "preempt")
+_OVERLAP = ("begin_step_ahead",)
+
+SLICES = (
+    Slice(
+        name="load_pressure",
+        remove=("schedule_running", "skip_waiting", *_STORES, *_GROWTH, *_OVERLAP),
+        drop=("storable",),
+        scope={"request": 3, "block": 5},
+        int_max=8,
+        doc="Requests whose prefixes the tier may have, in whole or in part.",
+    ),
+    Slice(
+        name="lookup_deferral",
+        remove=("schedule_running", "plan_prefix_store", "expire_hold", "resume_storing", *_GROWTH, *_OVERLAP),
+        drop=("storable",),
+        scope={"request": 2, "block": 5},
+        int_max=8,
+        doc="Requests whose prefixes are still being stored, by others, when they are asked for; reports get lost.",
+    ),
+    Slice(
+        name="preemption",
+        remove=("skip_waiting", "abort", *_STORES, *_LOADS),
+        drop=("storable",),
+        scope={"request": 3, "block": 7},
+        int_max=8,
+        doc="Two requests that outgrow their blocks, with overlapping steps: preemption, fences, parked blocks.",
+    ),
+    Slice(
+        name="last_stores_drain",
+        remove=("skip_waiting", "preempt", "store_for_another", *_LOADS, *_OVERLAP),
+        scope={"request": 2, "block": 4},
+        int_max=8,
+        doc="Stores of requests that run and end; held blocks, lost reports, deadlines and the way to rest.",
+    ),
+    Slice(
+        name="pressure_mixed",
+        remove=("skip_waiting", *_STORES),
+        drop=("storable",),
+        scope={"request": 2, "block": 5},
+        int_max=8,
+        doc="Loads beside requests that grow and are preempted.",
+    ),
+    Slice(
+        name="preempted_stores",
+        remove=("store_for_another", "stored_before", "abort", *_OVERLAP),
+        drop=("storable",),
+        scope={"request": 2, "block": 6},
+        int_max=8,
+        doc="Requests that are preempted while their prefixes are being stored; reports get lost.",
+    ),
+    Slice(
+        name="pressure_quick",
+        remove=(
+            "store_for_another",
+            "abort",
+            "lose_store_report",
+            "expire_lookup",
+            "expire_hold",
+            "resume_storing",
+            *_OVERLAP,
+        ),
+        drop=("storable",),
+        scope={"request": 2, "block": 5},
+        int_max=8,
+        quick=True,
+        doc="Two requests with loads, stores, growth and preemption, and nothing that goes wrong.",
+    ),
+    Slice(
+        name="admission_quick",
+        remove=("preempt", "stop_scan"),
+        scope={"request": 1, "block": 4},
+        int_max=8,
+        quick=True,
+        doc="One request and everything that can happen to it alone.",
+    ),
+)
+
+
+def _row(
+    verdict: Literal["holds", "fails"],
+    slice_: str,
+    property_: str,
+    why: str,
+    preset: str = "interlock",
+    scope: dict[str, int] | None = None,
+    **switches: str,
+) -> Expectation:
+    return Expectation(
+        slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, scope=scope or {}, set=switches
+    )
+
+
+_FOUR = {"request": 2, "block": 4}
+_SIX = {"request": 2, "block": 6}
+_CIRCULAR, _RUNS, _REST = "no-circular-wait-among-loads", "loading-request-runs", "load-admission-leaves-the-rest"
+_OLD, _NEW = "vllm-0.22.1/OffloadingConnector", "vllm-0.32.0/OffloadingConnector"
+
+EXPECTATIONS: tuple[Expectation, ...] = (
+    _row("fails", "load_pressure", _CIRCULAR, "B-058: whatever is free is loaded into", load_admission="blocks_only"),
+    _row("fails", "load_pressure", _RUNS, "B-058: and neither load ever runs", load_admission="blocks_only"),
+    _row(
+        "fails", "load_pressure", _CIRCULAR, "B-059: one block for the first step is missing",
+        scope=_FOUR, load_admission="rest_of_prompts",
+    ),
+    _row("fails", "load_pressure", _REST, "B-059", load_admission="rest_of_prompts"),
+    _row("fails", "load_pressure", _RUNS, "B-059", load_admission="rest_of_prompts"),
+    *(
+        _row("holds", slice_, property_, "the reserve includes the first step", load_admission="reserve")
+        for slice_ in ("load_pressure", "pressure_mixed") for property_ in (_CIRCULAR, _REST, _RUNS)
+    ),
+    _row(
+        "fails", "lookup_deferral", _RUNS, "B-058: the head does not fit, and who holds blocks is not reached",
+        promotion_scan="behind_head",
+    ),
+    _row("fails", "lookup_deferral", "waiting-request-is-admitted", "B-058", promotion_scan="behind_head"),
+    _row("fails", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="behind_head"),
+    _row("holds", "lookup_deferral", _RUNS, "V-12", promotion_scan="holders_first"),
+    _row("holds", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="holders_first"),
+    _row(
+        "fails", "pressure_mixed", "freed-blocks-have-no-writer",
+        "a step in flight still writes what is free again", freed_in_flight="at_once",
+    ),
+    _row("holds", "pressure_mixed", "freed-blocks-have-no-writer", "PR 45357", freed_in_flight="parked"),
+    _row("holds", "preemption", "preemption-yields-blocks", "nothing is fenced", freed_in_flight="at_once"),
+    _row("fails", "preemption", "preemption-yields-blocks", "B-062", fenced_victim="preempt_anyway"),
+    _row(
+        "fails", "preemption", "a-preemption-lets-somebody-run", "B-062: the next victim yields nothing either",
+        scope=_SIX, fenced_victim="preempt_anyway",
+    ),
+    _row("holds", "preemption", "preemption-yields-blocks", "PR 49675", fenced_victim="wait"),
+    _row("holds", "preemption", "a-preemption-lets-somebody-run", "PR 49675", scope=_SIX, fenced_victim="wait"),
+    _row("holds", "preemption", "preempted-request-is-resumed", "V-14", fenced_victim="wait"),
+    _row(
+        "fails", "admission_quick", "parked-blocks-return",
+        "they are parked behind a step without tokens", parked_drain="nonempty_steps",
+    ),
+    _row(
+        "fails", "preemption", "preempted-request-is-resumed", "B-170: all blocks are parked behind an empty step",
+        scope=_SIX, fenced_victim="preempt_anyway", parked_drain="nonempty_steps",
+    ),
+    _row(
+        "holds", "preemption", "preempted-request-is-resumed", "thrashing, but blocks return",
+        scope=_SIX, fenced_victim="preempt_anyway", parked_drain="every_step",
+    ),
+    *(
+        _row("holds", slice_, "parked-blocks-return", "V-08", parked_drain="every_step")
+        for slice_ in ("admission_quick", "preemption", "pressure_mixed")
+    ),
+    _row(
+        "fails", "lookup_deferral", "deferred-by-lookup-is-answered-or-expires", "B-017", lookup_deadline="none",
+    ),
+    _row(
+        "holds", "lookup_deferral", "behind-a-deferral-is-served", "skipped, not a break", lookup_deadline="none",
+    ),
+    _row(
+        "fails", "preempted_stores", "preempted-request-is-resumed", "its own store is never reported",
+        lookup_deadline="none",
+    ),
+    _row("holds", "lookup_deferral", "deferred-by-lookup-is-answered-or-expires", "V-03", lookup_deadline="expires"),
+    _row("holds", "preempted_stores", "preempted-request-is-resumed", "V-14", lookup_deadline="expires"),
+    _row("fails", "last_stores_drain", "held-blocks-return", "B-178", store_hold="until_report"),
+    _row("fails", "last_stores_drain", "waiting-request-is-admitted", "B-178", store_hold="until_report"),
+    _row(
+        "fails", "preempted_stores", "wanted-block-comes", "R-59: promised frees that never come",
+        store_hold="until_report",
+    ),
+    _row("holds", "last_stores_drain", "held-blocks-return", "a deadline bounds the hold", store_hold="until_deadline"),
+    _row("holds", "preempted_stores", "wanted-block-comes", "R-59", store_hold="until_deadline"),
+    _row("holds", "last_stores_drain", "waiting-request-is-admitted", "nothing is held", store_hold="nothing"),
+    _row("fails", "last_stores_drain", "storing-comes-back", "B-182", stall_latch="for_good"),
+    _row("fails", "last_stores_drain", "ended-work-comes-to-rest", "B-182: it spins", stall_latch="for_good"),
+    _row("holds", "last_stores_drain", "storing-comes-back", "a latch has an exit", stall_latch="until_probe"),
+    _row("holds", "last_stores_drain", "ended-work-comes-to-rest", "V-11", stall_latch="until_probe"),
+    _row("fails", "last_stores_drain", "drain-blocks-nobody", "B-164", last_stores="block_engine"),
+    _row("holds", "last_stores_drain", "drain-blocks-nobody", "PR 45595", last_stores="keep_stepping"),
+    _row("fails", "last_stores_drain", "storable-is-computed", "B-001", storable_range="keys_known"),
+    _row("holds", "last_stores_drain", "storable-is-computed", "R-52, R-54", storable_range="computed"),
+    _row("fails", "last_stores_drain", "drain-blocks-nobody", "the flush is waited for in place", "seed"),
+    _row("fails", "load_pressure", _CIRCULAR, "no reserve before 0.23", _OLD),
+    _row("fails", "lookup_deferral", "deferred-by-lookup-is-answered-or-expires", "B-017", _NEW),
+    *(
+        _row("holds", slice_, property_, "the scheduler of 0.32.0", _NEW)
+        for slice_, property_ in (
+            ("load_pressure", _CIRCULAR), ("load_pressure", _RUNS), ("pressure_mixed", _RUNS),
+            ("pressure_mixed", "preempted-request-is-resumed"), ("preemption", "preemption-yields-blocks"),
+            ("preemption", "parked-blocks-return"), ("last_stores_drain", "drain-blocks-nobody"),
+        )
+    ),
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""What several actions and properties ask of a state."""
+
+from __future__ import annotations
+
+from interlock.spec.delivery.vocabulary import (
+    acks_due,
+    b,
+    cancel_frees,
+    delivery_operation_state,
+    delivery_operation_states,
+    delivery_state,
+    delivery_states,
+    delivery_transfer_state,
+    delivery_transfer_states,
+    finish_answer,
+    finished,
+    has_block,
+    load_counting,
+    loads_owed,
+    operation_of,
+    r2,
+    receives,
+    register_meta,
+    registration_state,
+    registration_states,
+    release_on,
+    reports_due,
+    sends_owed,
+    sent,
+    start_meta,
+)
+from interlock.spec.language.terms import Term, exists, forall
+from interlock.spec.shared.sorts import job, worker
+
+_w = worker.var("wx")
+_j = job.var("jx")
+
+
+def is_(r: Term, *states: str) -> Term:
+    """Request r is in one of the states."""
+    return delivery_state(r).one_of(*(delivery_states[s] for s in states))
+
+
+def opened(j: Term) -> Term:
+    """Operation j is open."""
+    return delivery_operation_state(j).eq(delivery_operation_states["open"])
+
+
+def serves(j: Term, r: Term) -> Term:
+    """Operation j is open and one of request r's."""
+    return opened(j) & operation_of(j).eq(r)
+
+
+def owed(r: Term) -> Term:
+    """How many completions request r still waits for, as the scheduler counts them."""
+    return loads_owed(r) + sends_owed(r)
+
+
+def kept_at_finish(r: Term) -> Term:
+    """Request r, which finishes now, keeps its blocks."""
+    running = finish_answer.is_("always_keep") | (finish_answer.is_("if_owed") & (owed(r) > 0))
+    loading = ~cancel_frees.is_("at_once") | (sends_owed(r) > 0)
+    loaded = cancel_frees.is_("after_any_load") | (owed(r) > 0)
+    return (
+        (is_(r, "running") & running)
+        | (is_(r, "loading") & loading)
+        | (is_(r, "loaded") & loaded)
+        | (is_(r, "waiting") & (owed(r) > 0))
+    )
+
+
+def last_report(j: Term) -> Term:
+    """The report at hand is the last one on operation j."""
+    return reports_due(j).eq(1)
+
+
+def last_load(r: Term, j: Term) -> Term:
+    """The report at hand ends the last load that request r waits for."""
+    return last_report(j) & receives(j) & (load_counting.is_("first_report") | loads_owed(r).eq(1))
+
+
+def releases_now(r: Term) -> Term:
+    """The end of one more operation gives the blocks of held request r back."""
+    return is_(r, "held") & (release_on.is_("any_signal") | owed(r).eq(1))
+
+
+def is_free(b_: Term) -> Term:
+    """Block b is in no living request's table."""
+    return forall(r2, has_block(r2, b_) >> is_(r2, "released"))
+
+
+def at_worker(w: Term, j: Term) -> Term:
+    """Worker w is still to report on operation j."""
+    return (start_meta(w, j) > 0) | delivery_transfer_state(w, j).ne(delivery_transfer_states["idle"])
+
+
+def registered(w: Term, r: Term) -> Term:
+    """Worker w waits for the peer of request r, or for its lease."""
+    return registration_state(w, r).eq(registration_states["registered"])
+
+
+def on_hand_over(w: Term, r: Term) -> Term:
+    """Worker w is still to say that the hand-over of request r has ended."""
+    return (register_meta(w, r) > 0) | registered(w, r)
+
+
+def signal_comes(r: Term) -> Term:
+    """Some completion that request r waits for is under way, or its end is in a worker's hands."""
+    of_an_operation = exists(_j, serves(_j, r) & ((finished(_j) > 0) | exists(_w, at_worker(_w, _j))))
+    of_the_hand_over = (acks_due(r) > 0) & ((sent(r) > 0) | exists(_w, on_hand_over(_w, r)))
+    return of_an_operation | of_the_hand_over
+
+
+def block_in_use(r: Term) -> Term:
+    """Request r has a block."""
+    return exists(b, has_block(r, b))

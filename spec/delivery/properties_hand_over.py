@@ -1,0 +1,229 @@
+"""Properties of a hand-over: notices, leases, ids, and what the consumer reads."""
+
+from __future__ import annotations
+
+from interlock.spec.delivery.hand_over import expired
+from interlock.spec.delivery.predicates import registered
+from interlock.spec.delivery.properties_release import HANDING, LEASE, READ, SHORT, TWO
+from interlock.spec.delivery.vocabulary import (
+    acks_due,
+    b,
+    beaten,
+    cancelled,
+    deny,
+    early,
+    has_block,
+    heartbeat,
+    offer,
+    offer_short,
+    overdue,
+    peer_state,
+    peer_states,
+    peer_uses,
+    pulled,
+    r,
+    read_value,
+    registration_state,
+    registration_states,
+    repeated,
+    truncated,
+    w,
+    waited_for,
+)
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
+from interlock.spec.language.terms import Primed, Term, exists, forall
+
+
+def _peer(*states: str) -> Term:
+    return peer_state(r).one_of(*(peer_states[s] for s in states))
+
+
+READS_PROMISED = Invariant(
+    id="consumer-reads-what-was-promised",
+    source="the content oracle; B-087 vllm #21570, B-088 vllm #47021, B-150",
+    doc="What the consumer computes on is the KV of the request that it asked for.",
+    slices=(READ, SHORT),
+    formula=forall(r, b, (peer_uses(r) & has_block(r, b)) >> read_value(r, r)),
+    premise=exists(r, b, peer_uses(r) & has_block(r, b)),
+)
+COMPLETE = Invariant(
+    id="consumer-uses-complete-kv-only",
+    source="B-142 sglang #30233",
+    doc="The consumer does not compute on the KV of a prefill that was cut short.",
+    slices=(SHORT,),
+    formula=forall(r, truncated(r) >> ~peer_uses(r)),
+    premise=exists(r, truncated(r)),
+)
+HAS_TOLD = Invariant(
+    id="ended-consumer-is-known-to-the-producer",
+    source="B-084 vllm #43509, B-090 vllm #36958; contract I-03",
+    doc=(
+        "Once the consumer has given its notice, each worker has settled the hand-over, remembers the notice, or "
+        "is still to get it: no worker waits for what has already been said."
+    ),
+    slices=HANDING,
+    formula=forall(
+        w, r,
+        _peer("told", "accepted", "refused", "let_go")
+        >> (
+            registration_state(w, r).eq(registration_states["settled"])
+            | early(w, r)
+            | (pulled(w, r) > 0)
+        ),
+    ),
+    premise=exists(r, _peer("told")),
+)  # fmt: skip
+NOT_FOR_CANCELLED = Invariant(
+    id="cancel-reaches-the-connector-as-a-cancel",
+    source="B-163 vllm #29987",
+    doc="Nothing is kept for the consumer of a request whose cancel was accepted before its last output.",
+    slices=(LEASE,),
+    formula=forall(r, cancelled(r) >> acks_due(r).eq(0)),
+    premise=exists(r, cancelled(r)),
+)
+ONE_ID = ActionProperty(
+    id="peer-named-by-one-id",
+    source="B-090 vllm #36958; contract R-57",
+    doc="The consumer's notice names the request as the producer does.",
+    slices=(LEASE, TWO, SHORT),
+    actions=("peer_tells", "peer_lets_go", "notice_repeated"),
+    formula=forall(w, Primed(body=pulled(w, r)).eq(pulled(w, r) + 1)),
+)
+LEASE_LIVES = ActionProperty(
+    id="lease-lives-while-its-consumer-waits",
+    source="B-086 vllm #53095",
+    doc="A sweep ends only leases that have run out since their consumer was last heard.",
+    slices=(LEASE,),
+    actions=("sweep_leases",),
+    formula=forall(
+        r, (registered(w, r) & ~Primed(body=registered(w, r))) >> (overdue(w, r) & ~waited_for(w, r))
+    ),
+)  # fmt: skip
+ALL_RECLAIMED = ActionProperty(
+    id="every-expired-lease-is-reclaimed",
+    source="B-085 vllm #58222, PR 50789",
+    doc="One sweep ends every lease that has run out.",
+    slices=(LEASE, TWO),
+    actions=("sweep_leases",),
+    formula=forall(r, expired(w, r) >> ~Primed(body=registered(w, r))),
+)
+OVERDUE_REGISTERED = Invariant(
+    id="overdue-lease-is-a-lease",
+    source="V-02; B-085",
+    doc="Only a hand-over that waits for its peer can be overdue, and a remembered notice is about one to come.",
+    slices=HANDING,
+    formula=forall(
+        w, r,
+        (early(w, r) >> registration_state(w, r).eq(registration_states["unknown"]))
+        & (overdue(w, r) >> registered(w, r)),
+    ),
+    premise=exists(w, r, overdue(w, r)),
+)  # fmt: skip
+
+PARAMETERS = Invariant(
+    id="transfer-parameters-travel-together",
+    source="B-142 sglang #30233",
+    doc="That a prefill is incomplete is said with the transfer parameters, and only with them.",
+    slices=(SHORT,),
+    formula=forall(r, (offer_short(r) > 0) >> (offer(r) > 0)),
+    premise=exists(r, offer_short(r) > 0),
+)
+ENVIRONMENT_BOUND = Invariant(
+    id="consumer-says-little",
+    source="scope of the environment",
+    doc="So that states are finite, a consumer repeats its notice at most once and beats once.",
+    slices=(LEASE, SHORT),
+    formula=forall(w, r, (pulled(w, r) <= 2) & (heartbeat(w, r) <= 1)),
+)
+REFUSAL = ActionProperty(
+    id="refusal-has-a-reason",
+    source="B-087 vllm #21570",
+    doc="A consumer refuses what it read if a worker of the producer denies that the lease still held.",
+    slices=(READ, SHORT),
+    actions=("peer_refuses",),
+    formula=deny(w, r) > 0,
+)
+SHORT_REFUSED = ActionProperty(
+    id="complete-kv-is-not-refused-as-short",
+    source="B-142 sglang #30233",
+    doc="A consumer that finds KV too short is right.",
+    slices=(SHORT,),
+    actions=("peer_finds_it_short",),
+    formula=truncated(r),
+)
+
+_ENDING = _peer("reading", "rejected")
+_TOLD = _peer("told")
+READ_ANSWERED = LeadsTo(
+    id="every-read-is-accepted-or-refused",
+    source="B-087 vllm #21570; B-096",
+    doc="A consumer that has read learns whether it may use what it read.",
+    slices=(READ, SHORT),
+    vars=(r,),
+    premise=_TOLD,
+    conclusion=_peer("accepted", "refused"),
+)
+CONSUMER_TELLS = LeadsTo(
+    id="every-consumer-end-tells-the-producer",
+    source="B-089 vllm #41269",
+    doc="Each end of a living consumer's request, before or after it was admitted, tells the producer.",
+    slices=(LEASE,),
+    vars=(r,),
+    premise=_ENDING,
+    conclusion=_peer("told", "accepted", "refused", "let_go", "dead"),
+)
+
+WITNESSES = (
+    Witness(
+        id="delivery-some-consumer-has-told", formula=exists(r, _TOLD), slices=(READ, SHORT), source="vacuity guard",
+        doc="A consumer has given its notice.",
+    ),
+    Witness(
+        id="delivery-notice-ends-a-renewed-lease",
+        formula=exists(w, r, registration_state(w, r).eq(registration_states["settled"]) & waited_for(w, r)),
+        slices=(LEASE,), source="B-086 vllm #53095", doc="A notice, and not the lease, ends a hand-over.",
+    ),
+    *(
+        Witness(
+            id=f"delivery-consumer-is-{name}", formula=exists(r, formula), slices=slices, source=source,
+            doc=f"A consumer's request is {name}.",
+        )
+        for name, formula, slices, source in (
+            ("dead", _peer("dead"), (LEASE, TWO), "B-096; V-02"),
+            ("rejected", _peer("rejected"), (LEASE, SHORT), "B-089 vllm #41269"),
+            ("still-waiting", _peer("waiting") & beaten(r), (LEASE,), "B-086 vllm #53095"),
+            ("heard-twice", _peer("told") & repeated(r), (LEASE, SHORT), "contract R-40"),
+            ("let-go-twice", _peer("let_go") & repeated(r), (LEASE, SHORT), "contract R-40"),
+        )
+    ),
+    Witness(
+        id="delivery-some-consumer-is-ending", formula=exists(r, _ENDING), slices=(LEASE,), source="vacuity guard",
+        doc="A consumer's request is about to end.",
+    ),
+    Witness(
+        id="delivery-some-notice-is-early", formula=exists(w, r, early(w, r)), slices=HANDING,
+        source="B-084 vllm #43509", doc="A notice comes before the registration and is remembered.",
+    ),
+    Witness(
+        id="delivery-some-read-is-refused", formula=exists(r, _peer("refused")), slices=(READ, SHORT),
+        source="B-087 vllm #21570", doc="A read that ended after the lease fails visibly.",
+    ),
+)  # fmt: skip
+
+HAND_OVER_PROPERTIES: tuple[Property, ...] = (
+    READS_PROMISED,
+    COMPLETE,
+    HAS_TOLD,
+    NOT_FOR_CANCELLED,
+    ONE_ID,
+    LEASE_LIVES,
+    ALL_RECLAIMED,
+    OVERDUE_REGISTERED,
+    PARAMETERS,
+    ENVIRONMENT_BOUND,
+    REFUSAL,
+    SHORT_REFUSED,
+    CONSUMER_TELLS,
+    READ_ANSWERED,
+    *WITNESSES,
+)

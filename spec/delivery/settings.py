@@ -1,0 +1,237 @@
+"""Presets, slices with their scopes, and the table of expected verdicts."""
+
+from __future__ import annotations
+
+from interlock.spec.delivery.actions import ACTIONS
+from interlock.spec.language.settings import Expectation, Preset, Slice
+
+_SOUND = {
+    "release_on": "last_operation",
+    "load_counting": "per_connector",
+    "finish_answer": "if_owed",
+    "cancel_frees": "after_open_load",
+    "abort_completion": "forwarded",
+    "early_ack": "remember",
+    "lease_race": "one_winner",
+    "transfer_key": "shared_id",
+    "read_after_lease": "fails_visibly",
+    "reaper": "every_expired",
+    "telemetry": "is_ignored",
+}
+PRESETS = (
+    Preset(name="interlock", values=_SOUND, doc="Interlock's own rules of delivery; the default."),
+    Preset(name="seed", values=_SOUND, doc="The five seed changes do not touch delivery: as interlock."),
+)
+
+_LIFE = ("add_request", "admit", "finish")
+_LOAD = (
+    "start_load", "begin_transfer", "transfer_ends", "report_transfer", "filter_report", "operation_ends", "release",
+    "promote",
+)  # fmt: skip
+_FAILURES = (
+    "remote_transfer_fails",
+    "late_end",
+    "telemetry_raises",
+    "remote_engine_dies",
+    "load_expires",
+    "report_failed_transfer",
+    "compute_again",
+)
+_LEASE = (
+    "hand_over", "register", "hear_notice", "lease_runs_out", "sweep_leases", "worker_acknowledges",
+    "release_handed_over", "peer_hears", "peer_reads", "peer_tells", "peer_dies",
+)  # fmt: skip
+_DRAIN = ("push_starts", "push_ends", "rank_aborts", "hear_abort", "poll_drain", "rank_is_told")
+_STORE = ("await_tensor", "push_tensor", "receive_tensor", "place_tensor", "free_buffer", "credit_budget")
+_PARTS = ("sub_hit", "grant", "sub_enters", "sub_unlocks", "sub_load_ends", "sub_loaded")
+_REPORTS = (
+    "answers_empty", "answers_real", "count_producer", "sub_reports_finished", "sub_reports_failed",
+    "merge_reports",
+)  # fmt: skip
+
+
+def _slice(
+    name: str, doc: str, keep: tuple[str, ...], drop: tuple[str, ...] = (), quick: bool = False, **scope: int
+) -> Slice:
+    """A slice by the actions that it keeps; sorts without a size have one element."""
+    sizes = {"request": 1, "block": 1, "job": 1, "worker": 1, "connector": 1, **scope}
+    remove = tuple(a.name for a in ACTIONS if a.name not in keep)
+    return Slice(name=name, remove=remove, drop=drop, scope=sizes, quick=quick, doc=doc)
+
+
+SLICES = (
+    _slice(
+        "operations",
+        "Loads and sends of two connectors for one request, reported in any order.",
+        (*_LIFE, *_LOAD, *_FAILURES, "start_send", "preempt"),
+        job=2,
+        quick=True,
+    ),
+    _slice(
+        "operations_of_two",
+        "One load of each of two requests.",
+        (*_LIFE, *_LOAD),
+        request=2,
+        job=2,
+    ),
+    _slice(
+        "operations_by_workers",
+        "One operation of one request, reported by two workers, perhaps as failed.",
+        (*_LIFE, *_LOAD, "start_send", *_FAILURES),
+        worker=2,
+    ),
+    _slice(
+        "loaded_content",
+        "A load into a block for which a second request waits, failures included, with content.",
+        (*_LIFE, *_LOAD, *_FAILURES, "take_block", "preempt"),
+        request=2,
+    ),
+    _slice(
+        "lease",
+        "A hand-over between the consumer's notice and the lease, at two workers.",
+        (*_LIFE, *_LEASE, "accept_cancel", "peer_rejects", "peer_lets_go", "notice_repeated", "peer_beats", "renew"),
+        ("confirm", "deny"),
+        worker=2,
+    ),
+    _slice(
+        "lease_and_send",
+        "A hand-over beside a send of another connector.",
+        (*_LIFE, *_LOAD, *_LEASE, "start_send", "preempt", "peer_rejects", "peer_lets_go"),
+        ("confirm", "deny"),
+        quick=True,
+    ),
+    _slice(
+        "two_leases",
+        "Two hand-overs under ids of two sides, and one reaper.",
+        ("add_request", "admit", *(a for a in _LEASE if a != "worker_acknowledges")),
+        ("confirm", "deny"),
+        request=2,
+    ),
+    _slice(
+        "handed_over_content",
+        "What the consumer reads from a block that may be given to a second request.",
+        (
+            "add_request",
+            "admit",
+            *(a for a in _LEASE if a not in ("worker_acknowledges", "peer_dies")),
+            "take_block",
+            "peer_accepts",
+            "peer_refuses",
+        ),
+        request=2,
+    ),
+    _slice(
+        "handed_over_short",
+        "A prefill that may be cut short, and a consumer that may die or repeat itself.",
+        (
+            *_LIFE,
+            *(a for a in _LEASE if a != "worker_acknowledges"),
+            "take_block",
+            "cut_short",
+            "preempt",
+            "peer_accepts",
+            "peer_refuses",
+            "peer_finds_it_short",
+            "peer_rejects",
+            "peer_lets_go",
+            "notice_repeated",
+        ),
+    ),
+    _slice("composite_load", "Two sub-connectors: hits, locks, the grant and the load.", _PARTS, connector=2),
+    _slice("composite_finish", "Two sub-connectors: parameters at the finish, merged reports.", _REPORTS, connector=2),
+    _slice("drained_ranks", "Two ranks abort a push and wait for its end.", _DRAIN, worker=2),
+    _slice("receive_store", "Two tensors through a store with room for one.", _STORE, request=2),
+)
+
+
+def _rows(
+    switch: str, old: str, sound: str, slice_: str, property_: str, why: str, because: str = "the sound value"
+) -> tuple[Expectation, Expectation]:
+    """The old value of a switch fails the property, the sound one keeps it."""
+    return (
+        Expectation(slice=slice_, property=property_, set={switch: old}, verdict="fails", why=why),
+        Expectation(slice=slice_, property=property_, set={switch: sound}, verdict="holds", why=because),
+    )
+
+
+_RELEASED, _UNKNOWN, _OWED = (
+    "released-after-last-operation", "no-report-for-unknown-request", "held-request-is-owed-a-signal",
+)  # fmt: skip
+_READS, _TOLD = "consumer-reads-what-was-promised", "ended-consumer-is-known-to-the-producer"
+
+_SWITCH_ROWS = (
+    *_rows("release_on", "any_signal", "last_operation", "operations", _RELEASED, "B-053: the send is outstanding"),
+    *_rows("release_on", "any_signal", "last_operation", "operations", _UNKNOWN, "B-053: the second completion"),
+    *_rows(
+        "release_on", "any_signal", "last_operation", "operations", "released-exactly-once",
+        "B-053: the second completion releases again",
+    ),
+    *_rows(
+        "release_on", "any_signal", "last_operation", "lease_and_send", _RELEASED,
+        "the peer's notice comes while another connector's send is outstanding",
+    ),
+    *_rows("load_counting", "first_report", "per_connector", "operations", _UNKNOWN, "B-072: the second report"),
+    *_rows("load_counting", "first_report", "per_connector", "operations", _RELEASED, "B-073: the slow pull"),
+    *_rows(
+        "load_counting", "first_report", "per_connector", "operations", "loaded-request-has-no-open-load",
+        "the second load is not counted",
+    ),
+    *_rows("finish_answer", "always_keep", "if_owed", "operations", _OWED, "B-121: nothing was submitted"),
+    *_rows("finish_answer", "never_keep", "if_owed", "operations", _RELEASED, "a send is outstanding at the finish"),
+    *_rows("finish_answer", "never_keep", "if_owed", "handed_over_content", _READS, "B-150: nothing pins the source"),
+    *_rows("cancel_frees", "at_once", "after_open_load", "operations", _RELEASED, "B-055: the load still writes"),
+    *_rows(
+        "cancel_frees", "at_once", "after_open_load", "loaded_content", "running-request-has-its-own-kv",
+        "B-055: the late transfer writes over the next owner's KV",
+    ),
+    *_rows("cancel_frees", "after_any_load", "after_open_load", "operations", _OWED, "B-055: no second completion"),
+    *(
+        row
+        for old in ("at_once", "after_any_load")
+        for row in _rows(
+            "cancel_frees", old, "after_open_load", "operations_by_workers", "cancelled-load-holds-while-it-is-owed",
+            "B-055: held if and only if a completion is due",
+        )
+    ),
+    *_rows("abort_completion", "filtered", "forwarded", "operations", _OWED, "B-159: the report is swallowed"),
+    *_rows(
+        "abort_completion", "filtered", "forwarded", "operations", "every-started-load-ends",
+        "B-159: for the scheduler the load never ends",
+    ),
+    *_rows("early_ack", "drop", "remember", "lease", _TOLD, "B-084: the notice is lost"),
+    *_rows(
+        "lease_race", "two_winners", "one_winner", "lease_and_send", "no-word-on-an-unknown-hand-over",
+        "B-161: the late notice is a second completion",
+    ),
+    *_rows(
+        "lease_race", "two_winners", "one_winner", "lease", "hand-over-words-are-counted",
+        "B-161: more words than workers",
+    ),
+    *_rows("transfer_key", "own_id", "shared_id", "two_leases", _TOLD, "B-090: the notice is about nobody"),
+    *_rows("transfer_key", "own_id", "shared_id", "two_leases", "peer-named-by-one-id", "B-090: two names"),
+    *_rows("transfer_key", "own_id", "shared_id", "receive_store", "both-sides-derive-one-key", "B-104: two keys"),
+    *_rows("transfer_key", "own_id", "shared_id", "receive_store", "awaited-tensor-arrives", "B-104: a hang"),
+    *_rows("read_after_lease", "unchecked", "fails_visibly", "handed_over_content", _READS, "B-087: a late read"),
+    *_rows(
+        "reaper", "head_only", "every_expired", "two_leases", "every-expired-lease-is-reclaimed",
+        "B-085: the head of the list still lives",
+    ),
+    *_rows(
+        "telemetry", "decides", "is_ignored", "operations_by_workers", "bookkeeping-changes-no-verdict",
+        "B-091: an exception becomes a failure",
+    ),
+)  # fmt: skip
+
+EXPECTATIONS = (
+    *_SWITCH_ROWS,
+    *(
+        Expectation(preset=preset, slice=slice_, property=property_, verdict="holds", why="the rules of delivery")
+        for preset in ("interlock", "seed")
+        for slice_, property_ in (
+            ("operations", "delivery-held-leads-to-released"),
+            ("lease", "delivery-held-leads-to-released"),
+            ("lease_and_send", "released-exactly-once"),
+            ("handed_over_content", "consumer-reads-what-was-promised"),
+        )
+    ),
+)

@@ -1,0 +1,147 @@
+"""Derived predicates: the words in which guards and properties are said."""
+
+from __future__ import annotations
+
+from interlock.spec.encoder.vocabulary import (
+    ec_free,
+    ec_future,
+    ec_gate,
+    ec_waiting_refs,
+    encoder_entry,
+    encoder_entry_states,
+    feature_item,
+    feature_state,
+    feature_states,
+    gave_up,
+    kv_held,
+    p,
+    phase,
+    phases,
+    pool_entry,
+    pool_entry_states,
+    pool_load,
+    pool_load_states,
+    position,
+    request,
+    uses,
+    visit_state,
+    visit_states,
+    visited,
+)
+from interlock.spec.language.terms import Term, Var, disjunction, exists, forall, ite
+
+_p, _r = position.var("px"), request.var("rx")
+
+
+def is_(r: Term, *states: str) -> Term:
+    """Request r is in one of these states."""
+    return visit_state(r).one_of(*(visit_states[s] for s in states))
+
+
+def stands(r: Term, p: Term, *states: str) -> Term:
+    """The feature of r at p is in one of these states."""
+    return feature_state(r, p).one_of(*(feature_states[s] for s in states))
+
+
+def in_pool(i: Term, *states: str) -> Term:
+    """The pool's entry for i is in one of these states."""
+    return pool_entry(i).one_of(*(pool_entry_states[s] for s in states))
+
+
+def in_queue(r: Term) -> Term:
+    """r waits: a visit may admit it."""
+    return is_(r, "waiting", "deferred", "preempted")
+
+
+def between_steps() -> Term:
+    """The scheduler may act: no step is with the workers (pipeline depth 1)."""
+    return phase().ne(phases["executing"])
+
+
+def future(r: Term, p: Term) -> Term:
+    """offset + length > computed tokens, of the feature of r at p."""
+    return stands(r, p, "ahead", "entered")
+
+
+def asked_about(r: Term, p: Term) -> Term:
+    """An answer to r is about its feature at p."""
+    everything = stands(r, p, "ahead", "entered", "matched", "counted", "passed")
+    return ite(ec_future.is_("future_only"), future(r, p), everything)
+
+
+def asks_for(r: Term, i: Term) -> Term:
+    """An answer to r is about item i."""
+    return exists(_p, asked_about(r, _p) & feature_item(r, _p).eq(i))
+
+
+def all_there(r: Term) -> Term:
+    """ensure_cache_available answers True: no item that it is about is in transit, unless r gave it up."""
+    return forall(
+        _p,
+        asked_about(r, _p) >> (gave_up(r, feature_item(r, _p)) | ~in_pool(feature_item(r, _p), "in_transit")),
+    )
+
+
+def is_asked(r: Term) -> Term:
+    """The scheduler asks before it goes on with r."""
+    return disjunction(ec_gate.is_("all"), ec_gate.is_("waiting_only") & ~kv_held(r))
+
+
+def may_go_on(r: Term) -> Term:
+    """r is not asked about, or the answer is yes."""
+    return ~is_asked(r) | all_there(r)
+
+
+def has_external(r: Term, i: Term) -> Term:
+    """has_cache_item: the pool has an entry for i that r has not given up. It tells existence, not readiness."""
+    return ~gave_up(r, i) & in_pool(i, "in_transit", "ready", "pinned")
+
+
+def used_by_another(r: Term, i: Term) -> Term:
+    """A request other than r uses i."""
+    return exists(_r, _r.ne(r) & uses(_r, i))
+
+
+def is_consumed(r: Term, p: Term) -> Term:
+    """The feature of r at p is done with, as far as freeing its input goes."""
+    return ite(ec_free.is_("settled"), stands(r, p, "passed"), stands(r, p, "counted", "passed"))
+
+
+def needed_elsewhere(r: Term, p_: Var) -> Term:
+    """The item of r at p_ stands at another place of r that is not done with."""
+    return exists(
+        _p,
+        _p.ne(p_)
+        & stands(r, _p, "ahead", "matched", "entered", "counted", "passed")
+        & feature_item(r, _p).eq(feature_item(r, p_))
+        & ~is_consumed(r, _p),
+    )
+
+
+def has_a_match(r: Term) -> Term:
+    """The KV match of r covers some feature: there is something to load."""
+    return exists(p, stands(r, p, "matched"))
+
+
+def may_not_hold(r: Term) -> Term:
+    """r may not keep what it took: it has ended, is preempted, or its visit has turned it away."""
+    turned_away = ec_waiting_refs.is_("released") & is_(r, "waiting") & visited(r)
+    return is_(r, "finished", "held", "delayed", "preempted") | turned_away
+
+
+def somebody_needs_room() -> Term:
+    """The tokens of a running request are about to reach an item that the encoder cache does not have."""
+    missing = encoder_entry(feature_item(_r, _p)).one_of(
+        encoder_entry_states["absent"], encoder_entry_states["evicted"]
+    )
+    return exists(_r, _p, is_(_r, "running") & future(_r, _p) & missing)
+
+
+def is_loading(j: Term) -> Term:
+    """Load j is under way."""
+    return pool_load(j).eq(pool_load_states["under_way"])
+
+
+def held_up(r: Term) -> Term:
+    """r has KV and runs, but for items that are not there: its visit puts it off, or finds that they have come."""
+    return is_(r, "stalled") | (is_(r, "running") & ~may_go_on(r))

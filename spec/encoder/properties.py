@@ -1,0 +1,232 @@
+"""The properties: what must never happen, what must happen, and what must be able to happen."""
+
+from __future__ import annotations
+
+from interlock.spec.encoder.books import BOOKS
+from interlock.spec.encoder.order import ORDER
+from interlock.spec.encoder.predicates import in_queue, is_, is_loading, stands
+from interlock.spec.encoder.slices import ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
+from interlock.spec.encoder.vocabulary import (
+    arrived,
+    broken,
+    ec_gate,
+    embedding,
+    i,
+    item,
+    j,
+    job,
+    kv_held,
+    load_item,
+    load_order,
+    p,
+    position,
+    r,
+    read_due,
+    request,
+    room_ran_out,
+    transit,
+    uses,
+    visited,
+    w,
+)
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Witness
+from interlock.spec.language.terms import TRUE, Primed, Term, exists, forall
+
+_i, _j, _p, _r = item.var("iy"), job.var("jy"), position.var("py"), request.var("ry")
+_BOOKS = (
+    "encoder-budget-adds-up", "used-entry-is-referenced", "encoder-pool-accounting",
+    "encoder-load-pin-released-once", "encoder-load-reports-are-counted", "ended-loads-left-nothing",
+    "in-transit-has-a-transfer",
+    "encoder-kv-shares-add-up",
+)  # fmt: skip
+"""The lemmas with which every counter stays in its range and every partial function in its domain."""
+
+
+DEFERRED_HOLDS_NOTHING = Invariant(
+    id="deferred-holds-nothing",
+    source="vLLM PR 41627; seeds 000; contract Q5",
+    doc="A request whose last answer was no, and that has nothing computed, holds no KV and no entry.",
+    slices=WITH_POOL,
+    formula=forall(r, is_(r, "deferred") >> (~kv_held(r) & forall(i, ~uses(r, i)))),
+    premise=exists(r, is_(r, "deferred")),
+    proved=True,
+    proof=_BOOKS,
+    grounds=(
+        Ground(action="defer", conjunct="nothing-computed"),
+        Ground(action="defer", conjunct="nothing-taken"),
+    ),
+)
+
+BLOCKS_NOBODY = ActionProperty(
+    id="deferred-blocks-nobody",
+    source="vLLM PR 41627; seeds 000",
+    doc="When a schedule() ends, every request of the queue has been visited, unless KV ran out.",
+    slices=(*EVERY, QUEUE),
+    actions=("build_connector_meta",),
+    formula=forall(r, in_queue(r) >> (visited(r) | room_ran_out())),
+)
+
+ASKED_AGAIN = ActionProperty(
+    id="deferred-is-asked-again",
+    source="vLLM PR 41627; seeds 000; V-03",
+    doc="Every schedule() asks again for each request that was put off, unless KV ran out before its turn.",
+    slices=(*EVERY, QUEUE),
+    actions=("build_connector_meta",),
+    formula=forall(r, (is_(r, "deferred") >> (visited(r) | room_ran_out())) & (is_(r, "stalled") >> visited(r))),
+)
+
+NEVER_READ_IN_TRANSIT = Invariant(
+    id="encoder-item-never-read-in-transit",
+    source="vLLM PR 41627; seeds 000; contract 5(a)",
+    doc="No worker is told to load an item whose transfer into the pool is under way.",
+    slices=WITH_POOL,
+    formula=forall(w, j, (load_order(w, j) > 0) >> transit(load_item(j)).eq(0)),
+    premise=exists(w, j, load_order(w, j) > 0),
+    proved=True,
+    proof=_BOOKS,
+    grounds=(Ground(action="take_external", conjunct="encoder-ready"),),
+)
+
+FORWARD_READS = ActionProperty(
+    id="forward-reads-its-items",
+    source="the content oracle; contract I-63, I-67",
+    doc="When a worker's forward reads an item, its encoder cache holds the embedding of that item.",
+    slices=EVERY,
+    actions=("run_step",),
+    formula=forall(i, read_due(i) >> Primed(body=embedding(w, i))),
+)
+
+DEFERRAL_ENDS = LeadsTo(
+    id="encoder-deferral-ends",
+    aliases=("V-04",),
+    source="vLLM PR 41627; V-04, R-66",
+    doc="A deferred request is scheduled, turned away for want of KV only, fails or finishes.",
+    slices=(ASK, POOL),
+    vars=(r,),
+    applies=ec_gate.is_("waiting_only", "all"),
+    premise=is_(r, "deferred"),
+    conclusion=~is_(r, "deferred"),
+)
+
+STALL_ENDS = LeadsTo(
+    id="encoder-stall-ends",
+    aliases=("V-05",),
+    source="V-05, R-66",
+    doc="A request that has KV and was put off is scheduled, preempted, fails or finishes.",
+    slices=(ASK, RUNNING),
+    vars=(r,),
+    applies=ec_gate.is_("all"),
+    premise=is_(r, "stalled"),
+    conclusion=~is_(r, "stalled"),
+)
+
+ROOM_COMES = LeadsTo(
+    id="runner-gets-encoder-room",
+    source="vLLM PR 31857",
+    doc="A running request that needs an item gets it, or stops running.",
+    slices=(ASK, ROOM, DRAFTS, POOL),
+    vars=(r, p),
+    premise=is_(r, "running") & stands(r, p, "ahead"),
+    conclusion=~is_(r, "running") | ~stands(r, p, "ahead"),
+)
+
+KV_GOES_BACK = LeadsTo(
+    id="ended-requests-give-kv-back",
+    source="V-02, D4, R-69",
+    doc="A request that has ended gives its KV back.",
+    slices=(ASK,),
+    vars=(r,),
+    premise=is_(r, "held", "delayed"),
+    conclusion=~is_(r, "held", "delayed"),
+)
+
+
+_GATED = ec_gate.is_("waiting_only", "all")
+
+
+def _witness(id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE) -> Witness:
+    return Witness(id=id_, formula=formula, doc=doc, slices=slices, source="vacuity guard", applies=applies)
+
+
+LOADS_END = LeadsTo(
+    id="encoder-loads-end",
+    source="contract 4.2, I-65",
+    doc="A load from the pool ends, and its entry may be evicted again.",
+    slices=(ASK, LOADS),
+    vars=(j,),
+    premise=is_loading(j),
+    conclusion=~is_loading(j),
+)
+
+COMPLETIONS_NOTED = LeadsTo(
+    id="ended-transfers-are-noted",
+    source="R-72, V-07; contract 4.2",
+    doc="The connector notes a transfer into the pool that has ended, well or badly.",
+    slices=(ASK, POOL),
+    vars=(i,),
+    premise=(arrived(i) + broken(i)) > 0,
+    conclusion=(arrived(i) + broken(i)).eq(0),
+)
+
+WITNESSES = (
+    _witness("encoder-some-load", exists(j, is_loading(j)), "A load from the pool is under way.", ASK, LOADS),
+    _witness(
+        "encoder-some-transfer-ended",
+        exists(i, (arrived(i) + broken(i)) > 0),
+        "A transfer into the pool has ended, and the connector is still to note it.",
+        ASK,
+        POOL,
+    ),
+    _witness("encoder-some-transfer-failed", exists(i, broken(i) > 0), "A transfer into the pool has failed.", ASK),
+    _witness(
+        "encoder-some-kv-load-fails",
+        exists(r, p, is_(r, "waiting") & kv_held(r) & stands(r, p, "ahead")),
+        "A KV load fails, and a feature that it covered is ahead again, with KV in hand.",
+        ASK,
+    ),
+    _witness(
+        "encoder-some-deferred", exists(r, is_(r, "deferred")), "A request is deferred.", ASK, POOL, applies=_GATED
+    ),
+    _witness(
+        "encoder-some-stalled",
+        exists(r, is_(r, "stalled")),
+        "A request that has KV is put off.",
+        ASK,
+        RUNNING,
+        applies=ec_gate.is_("all"),
+    ),
+    _witness(
+        "encoder-some-runner-needs",
+        exists(r, p, is_(r, "running") & stands(r, p, "ahead")),
+        "A running request has a feature ahead.",
+        ASK,
+        ROOM,
+        DRAFTS,
+        POOL,
+    ),
+    _witness(
+        "encoder-some-ended-with-kv",
+        exists(r, is_(r, "held", "delayed")),
+        "A request ends and keeps its KV for now.",
+        ASK,
+    ),
+)
+
+PROPERTIES = (
+    *(
+        DEFERRED_HOLDS_NOTHING,
+        BLOCKS_NOBODY,
+        ASKED_AGAIN,
+        NEVER_READ_IN_TRANSIT,
+        FORWARD_READS,
+        DEFERRAL_ENDS,
+        STALL_ENDS,
+        ROOM_COMES,
+        KV_GOES_BACK,
+    ),
+    LOADS_END,
+    COMPLETIONS_NOTED,
+    *ORDER,
+    *BOOKS,
+    *WITNESSES,
+)

@@ -1,0 +1,212 @@
+"""Presets, slices with their scopes, and the table of expected verdicts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from interlock.spec.language.settings import Expectation, Preset, Slice
+
+_SOUND = {
+    "ec_gate": "all",
+    "ec_future": "future_only",
+    "ec_defer": "skipped",
+    "ec_deadline": "expires",
+    "ec_free": "settled",
+    "ec_waiting_refs": "released",
+    "ec_external": "loaded",
+    "ec_finish_delay": "never",
+}
+_V22, _V28, _V32 = "vllm-0.22.1", "vllm-0.28.0", "vllm-0.32.0"
+
+PRESETS = (
+    Preset(name="interlock", values=_SOUND, doc="What Interlock's own encoder scheduler and connector do."),
+    Preset(name="seed", values=_SOUND, doc="vLLM PR 41627 as it became: everybody is asked, about future features."),
+    Preset(
+        name=_V22,
+        values={**_SOUND, "ec_gate": "none", "ec_deadline": "none", "ec_free": "optimistic"},
+        doc="Up to 0.22.1: nobody is asked; inputs are freed on counted tokens, placeholders included.",
+    ),
+    Preset(
+        name=_V28,
+        values={**_SOUND, "ec_gate": "waiting_only", "ec_finish_delay": "asked"},
+        doc="0.23 to 0.28: waiting requests with nothing computed are asked (request_finished is called from 0.28).",
+    ),
+    Preset(
+        name=_V32,
+        values={**_SOUND, "ec_finish_delay": "asked"},
+        doc="Everybody is asked; a connector whose request_finished answers True leaks KV (D4).",
+    ),
+)
+
+_SIZES = ("request", "item", "position", "worker", "job", "block", "slot", "cell")
+
+
+def _scope(**sizes: int) -> dict[str, int]:
+    """One of everything, but for ``sizes``."""
+    return {**dict.fromkeys(_SIZES, 1), **sizes}
+
+
+_KV_LOADS = ("match_prefix", "start_kv_load", "loaded", "kv_load_fails")
+_DRAFTS = ("speculate", "reject")
+_FAILS = ("transfer_fails", "fetch_breaks", "expire", "fail_unavailable")
+_POOL = (
+    "start_fetch", "transfer_arrives", "fetch_settles", "take_external", "evict_pool", "load_reported",
+    "defer", "stall", "resume", *_FAILS,
+)  # fmt: skip
+
+SLICES = (
+    Slice(
+        name="ec_ask",
+        quick=True,
+        remove=_DRAFTS,
+        scope=_scope(),
+        doc="One request and one item: asked in every state, with KV loads, transfers that hang or fail, preemption.",
+    ),
+    Slice(
+        name="ec_room",
+        quick=True,
+        remove=(*_KV_LOADS, *_POOL),
+        scope=_scope(request=2, item=2),
+        doc="Two requests and two items, one slot and KV for one of them: who gives up what; no connector.",
+    ),
+    Slice(
+        name="ec_drafts",
+        remove=(*_KV_LOADS, *_POOL),
+        scope=_scope(request=2, item=2, block=2),
+        doc="The same with KV for both, so that both run: tokens counted, settled or rejected; no connector.",
+    ),
+    Slice(
+        name="ec_twice",
+        remove=_DRAFTS,
+        scope=_scope(position=2, item=2),
+        doc="One request with two features, of one item or of two, some computed and some ahead.",
+    ),
+    Slice(
+        name="ec_pool",
+        remove=(*_KV_LOADS, *_DRAFTS, "preempt", "claim_cached"),
+        scope=_scope(request=2),
+        doc="Two requests, with or without a feature, and KV for one: who waits for whom.",
+    ),
+    Slice(
+        name="ec_queue",
+        remove=(
+            *_KV_LOADS,
+            *_DRAFTS,
+            *_FAILS,
+            "preempt",
+            "claim_cached",
+            "use_cached",
+            "encode",
+            "take_external",
+            "advance",
+            "settle",
+            "free_input",
+            "drop_reference",
+            "evict_entry",
+            "evict_pool",
+            "load_reported",
+            "stall",
+            "resume",
+        ),
+        scope=_scope(request=3),
+        doc="Three requests and KV for one: who is visited after a no, and after KV ran out; no encoder cache.",
+    ),
+    Slice(
+        name="ec_running",
+        remove=_DRAFTS,
+        scope=_scope(request=2, block=2),
+        doc="Two requests that may both run, one item: what one fetches or drops, the other needs.",
+    ),
+    Slice(
+        name="ec_tight",
+        remove=_DRAFTS,
+        scope=_scope(request=2),
+        doc="The same with KV for one of them: who is turned away, with what in hand.",
+    ),
+    Slice(
+        name="ec_loads",
+        remove=(*_KV_LOADS, *_DRAFTS, *_FAILS, "preempt", "claim_cached"),
+        scope=_scope(position=2, item=2, worker=2, job=2),
+        doc="Loads from the pool to two workers, reported late, and loads of one item that overlap.",
+    ),
+)
+
+
+def _row(
+    verdict: Literal["holds", "fails"],
+    slice_: str,
+    property_: str,
+    why: str,
+    preset: str = "interlock",
+    **switches: str,
+) -> Expectation:
+    return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, set=switches)
+
+
+_TRANSIT, _READS = "encoder-item-never-read-in-transit", "forward-reads-its-items"
+_NOTHING, _NOBODY, _AGAIN = "deferred-holds-nothing", "deferred-blocks-nobody", "deferred-is-asked-again"
+_KV_BACK, _ENTRY = "ended-requests-give-kv-back", "entered-feature-has-its-entry"
+
+EXPECTATIONS = (
+    _row("fails", "ec_ask", _TRANSIT, "nobody asks: the item is loaded while it is being fetched", ec_gate="none"),
+    _row("fails", "ec_ask", _READS, "and the forward reads what has not arrived", ec_gate="none"),
+    _row(
+        "fails", "ec_ask", _TRANSIT,
+        "a KV load fails and uncovers a feature; with KV in hand, the request is not asked again",
+        ec_gate="waiting_only",
+    ),
+    _row(
+        "fails", "ec_ask", "goes-on-only-with-its-items-there",
+        "a waiting request with tokens computed is admitted unasked", ec_gate="waiting_only",
+    ),
+    _row("holds", "ec_running", "goes-on-only-with-its-items-there", "all are asked", ec_gate="all"),
+    _row(
+        "fails", "ec_running", _TRANSIT,
+        "a running request reaches an item that another request has just had fetched", ec_gate="waiting_only",
+    ),
+    _row("holds", "ec_running", _TRANSIT, "running requests are asked too", ec_gate="all"),
+    _row("holds", "ec_running", _READS, "running requests are asked too", ec_gate="all"),
+    _row(
+        "fails", "ec_ask", "answer-is-about-future-features",
+        "put off for a feature that the KV match covers", ec_future="all_features",
+    ),
+    _row(
+        "fails", "ec_ask", "fetch-is-for-a-future-feature",
+        "fetched for a feature that the KV match covers", ec_future="all_features",
+    ),
+    _row("holds", "ec_twice", "answer-is-about-future-features", "R-65", ec_future="future_only"),
+    _row("holds", "ec_twice", "fetch-is-for-a-future-feature", "R-65", ec_future="future_only"),
+    _row("fails", "ec_pool", _NOBODY, "the scan ends at the deferred request", ec_defer="head_of_line"),
+    _row("fails", "ec_pool", _AGAIN, "the same, with two that are deferred", ec_defer="head_of_line"),
+    _row("holds", "ec_pool", _NOBODY, "it is skipped, not waited for", ec_defer="skipped"),
+    _row("holds", "ec_pool", _AGAIN, "it is put back and visited by every schedule()", ec_defer="skipped"),
+    _row("fails", "ec_ask", "encoder-deferral-ends", "the transfer hangs, and so does the request", ec_deadline="none"),
+    _row("fails", "ec_ask", "encoder-stall-ends", "the same with its KV in hand", ec_deadline="none"),
+    _row("holds", "ec_pool", "encoder-deferral-ends", "the budget runs out", ec_deadline="expires"),
+    _row("fails", "ec_drafts", _READS, "freed and evicted, then read again by rejected drafts", ec_free="optimistic"),
+    _row("fails", "ec_drafts", _ENTRY, "freed before it is settled", ec_free="optimistic"),
+    _row("holds", "ec_drafts", _READS, "kept until the tokens are settled", ec_free="settled"),
+    _row(
+        "fails", "ec_room", "runner-gets-encoder-room",
+        "turned away for want of KV, a request keeps the slot that the runner needs", ec_waiting_refs="kept",
+    ),
+    _row(
+        "fails", "ec_tight", _NOTHING,
+        "turned away for want of KV, item in hand, and deferred by the next schedule()",
+        ec_waiting_refs="kept",
+    ),
+    _row("holds", "ec_room", "runner-gets-encoder-room", "what it took is given up", ec_waiting_refs="released"),
+    _row("fails", "ec_ask", _READS, "not encoded, and not loaded either", ec_external="assumed"),
+    _row("holds", "ec_loads", _READS, "loaded with the step", ec_external="loaded"),
+    _row("fails", "ec_ask", _KV_BACK, "no event releases what request_finished kept", ec_finish_delay="asked"),
+    _row("holds", "ec_ask", _KV_BACK, "only a KV load still to come keeps it", ec_finish_delay="never"),
+    _row("fails", "ec_ask", _TRANSIT, "not asked", _V22),
+    _row("fails", "ec_drafts", _READS, "freed on counted tokens", _V22),
+    _row("holds", "ec_room", "runner-gets-encoder-room", "repaired before", _V22),
+    _row("fails", "ec_running", _TRANSIT, "running requests are not asked", _V28),
+    _row("holds", "ec_pool", "encoder-deferral-ends", "the connector's budget", _V28),
+    _row("fails", "ec_ask", _KV_BACK, "D4", _V28),
+    _row("holds", "ec_running", _TRANSIT, "all are asked", _V32),
+    _row("holds", "ec_pool", _NOTHING, "PR 41627", _V32),
+    _row("fails", "ec_ask", _KV_BACK, "D4", _V32),
+)  # fmt: skip

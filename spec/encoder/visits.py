@@ -1,0 +1,293 @@
+"""The scheduler's visits to requests: asking, deferring, admitting, and how requests begin and end.
+
+A schedule() visits every request of the queue once, unless the scan ends early. What one visit does
+to several features or entries is several actions here; nothing is with the workers meanwhile.
+"""
+
+from __future__ import annotations
+
+from interlock.spec.encoder.predicates import (
+    all_there,
+    asks_for,
+    between_steps,
+    has_a_match,
+    in_queue,
+    is_,
+    is_asked,
+    may_go_on,
+    stands,
+)
+from interlock.spec.encoder.vocabulary import (
+    block,
+    claiming,
+    ec_deadline,
+    ec_defer,
+    ec_finish_delay,
+    ec_gate,
+    ec_waiting_refs,
+    feature_item,
+    gave_up,
+    i,
+    kv_held,
+    kv_used,
+    p,
+    phase,
+    phases,
+    pool_free,
+    r,
+    r2,
+    room_ran_out,
+    scan_stopped,
+    transit,
+    uses,
+    visited,
+)
+from interlock.spec.language.actions import (
+    Action,
+    Conjunct,
+    Fairness,
+    Fire,
+    Update,
+    assign,
+    assign_all,
+    fire,
+    send,
+)
+from interlock.spec.language.terms import Term, exists, forall, ite
+from interlock.spec.language.variables import Site
+
+SCHEDULER = Site.SCHEDULER
+
+
+def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
+    """A named conjunct of a guard."""
+    return Conjunct(id=id_, term=term, policy=policy)
+
+
+BETWEEN_STEPS = need("between-steps", between_steps())
+AFTER_UPDATE = need("after-update", phase().eq(phases["updated"]))
+SCHEDULING = assign(phase(), phases["scheduling"])
+FEATURES = Fire(lifecycle="feature", entity=(r, p), over=(p,))
+NOT_VISITED = need("not-visited", ~visited(r))
+VISITED = assign(visited(r), True)
+SCAN_GOES_ON = need("scan-goes-on", ~scan_stopped())
+NOTHING_COMPUTED = need("nothing-computed", ~kv_held(r))
+KV_ROOM = need("kv-room", kv_held(r) | (kv_used() < block.size))
+ENCODER_READY = need("encoder-ready", may_go_on(r))
+ONE_VISIT = need("one-visit-at-a-time", forall(r2, claiming(r2) >> r2.eq(r)))
+BEFORE_TAKING = need("before-taking", forall(r2, ~claiming(r2)))
+VISIT_ENDS = assign(claiming(r), False)
+
+add_feature = Action(
+    name="add_feature", event="add_feature", params=(r, p, i), site=SCHEDULER, observed=False,
+    fires=(fire("feature", r, p),),
+    guard=(AFTER_UPDATE,),
+    updates=(assign(feature_item(r, p), i),),
+    source="contract 4.3", doc="The prompt of a request that is still to arrive holds item i at p.",
+)  # fmt: skip
+
+add_request = Action(
+    name="add_request", event="add_request", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r),),
+    guard=(AFTER_UPDATE,),
+    source="contract Q1", doc="A request arrives.",
+)  # fmt: skip
+
+match_prefix = Action(
+    name="match_prefix", event="match_prefix", params=(r, p), site=SCHEDULER, observed=False,
+    fires=(fire("feature", r, p),),
+    guard=(AFTER_UPDATE, need("waiting", in_queue(r)), NOTHING_COMPUTED),
+    source="contract 5(a): the KV match comes first, and n is local + external computed tokens",
+    doc="The prefix cache, local or external, covers the feature of r at p.",
+)  # fmt: skip
+
+start_fetch = Action(
+    name="start_fetch", event="ensure_cache_available", params=(r, i), site=SCHEDULER,
+    fires=(fire("pool_entry", i),),
+    sends=(send(transit, i),),
+    guard=(
+        BETWEEN_STEPS,
+        NOT_VISITED,
+        need("in-a-visit", in_queue(r) | is_(r, "running", "stalled")),
+        need("is-asked", ec_gate.is_("none") | is_asked(r)),
+        need("asks-for-it", asks_for(r, i)),
+        need("not-given-up", ~gave_up(r, i)),
+        need("pool-room", pool_free() > 0),
+        BEFORE_TAKING,
+    ),
+    updates=(assign(pool_free(), pool_free() - 1), SCHEDULING),
+    source="R-64; vLLM PR 41627; without the gate a connector may still fetch ahead",
+    doc="Asked for r, the connector starts to fetch an item that it does not have.",
+)  # fmt: skip
+
+defer = Action(
+    name="defer", event="defer", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r),),
+    guard=(
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON,
+        need("is-asked", is_asked(r)),
+        need("not-all-there", ~all_there(r)),
+        NOTHING_COMPUTED,
+        need("nothing-taken", ~exists(i, uses(r, i)) | (ec_waiting_refs.is_("kept") & ~is_(r, "preempted"))),
+    ),
+    updates=(
+        VISITED,
+        assign(scan_stopped(), ec_defer.is_("head_of_line")),
+        SCHEDULING,
+    ),
+    fairness=Fairness.WEAK, fairness_why="schedule() visits the queue",
+    source="vLLM PR 41627; contract Q5, R-64",
+    doc="ensure_cache_available answers False for a waiting request: it is popped and put back at its place.",
+)  # fmt: skip
+
+stall = Action(
+    name="stall", event="stall", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r),),
+    guard=(
+        BETWEEN_STEPS, NOT_VISITED,
+        need("is-asked", is_asked(r)),
+        need("not-all-there", ~all_there(r)),
+        need("has-kv", kv_held(r)),
+    ),
+    updates=(VISITED, SCHEDULING),
+    fairness=Fairness.WEAK, fairness_why="schedule() visits running requests and the queue",
+    source="contract Q5, Q19, V-05; gate all only",
+    doc="The same for a request that has KV: it is not scheduled in this step and keeps what it has.",
+)  # fmt: skip
+
+resume = Action(
+    name="resume", event="resume", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r),),
+    guard=(BETWEEN_STEPS, NOT_VISITED, ENCODER_READY),
+    updates=(VISITED, SCHEDULING),
+    fairness=Fairness.WEAK, fairness_why="schedule() visits running requests",
+    source="contract Q20, V-05",
+    doc="Asked again, the connector says yes: a stalled request is scheduled.",
+)  # fmt: skip
+
+admit = Action(
+    name="admit", event="admit", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r), FEATURES),
+    guard=(BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, ENCODER_READY, KV_ROOM),
+    updates=(
+        assign(kv_used(), ite(kv_held(r), kv_used(), kv_used() + 1)),
+        assign(kv_held(r), True),
+        VISITED, VISIT_ENDS,
+        SCHEDULING,
+    ),
+    fairness=Fairness.STRONG, fairness_why="schedule() visits the queue; the scan may end before r's turn comes",
+    source="contract Q9 to Q11",
+    doc="A waiting request gets its KV and is scheduled; what the KV match covers is computed.",
+)  # fmt: skip
+
+no_kv = Action(
+    name="no_kv", event="no_kv", params=(r,), site=SCHEDULER, observed=False,
+    fires=(fire("visit", r),),
+    guard=(
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, ONE_VISIT, ENCODER_READY,
+        need("no-room", ~kv_held(r) & (kv_used() >= block.size)),
+    ),
+    updates=(VISITED, VISIT_ENDS, assign(scan_stopped(), True), assign(room_ran_out(), True), SCHEDULING),
+    fairness=Fairness.WEAK, fairness_why="schedule() visits the queue",
+    source="contract Q7",
+    doc="allocate_slots finds no KV for a waiting request: it stays where it is, and the scan ends.",
+)  # fmt: skip
+
+start_kv_load = Action(
+    name="start_kv_load", event="start_kv_load", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r),),
+    guard=(
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, ENCODER_READY,
+        need("kv-room", ~kv_held(r) & (kv_used() < block.size)),
+        need("has-a-match", has_a_match(r)),
+    ),
+    updates=(assign(kv_used(), kv_used() + 1), assign(kv_held(r), True), VISIT_ENDS, SCHEDULING),
+    source="contract Q8, 5(a): the gate comes before an asynchronous load, with n including its tokens",
+    doc="The KV that matches is loaded asynchronously; r has its blocks meanwhile.",
+)  # fmt: skip
+
+_HELD = is_(r, "held")
+
+loaded = Action(
+    name="loaded", event="loaded", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r), FEATURES),
+    guard=(AFTER_UPDATE,),
+    updates=(
+        assign(kv_used(), ite(_HELD, kv_used() - 1, kv_used())),
+        assign(kv_held(r), ~_HELD),
+    ),
+    fairness=Fairness.STRONG, fairness_why="KV loads end; reports come with the output of steps",
+    source="contract Q12, Q13, Q32",
+    doc="finished_recving: the KV load of r has ended. Had r ended meanwhile, its KV goes back now.",
+)  # fmt: skip
+
+kv_load_fails = Action(
+    name="kv_load_fails", event="kv_load_fails", params=(r,), site=SCHEDULER, fault=True,
+    fires=(fire("visit", r), FEATURES),
+    guard=(AFTER_UPDATE,),
+    source="contract Q14, Q16, 5(a)",
+    doc="Part of the KV load of r failed: it keeps KV, but features that the match covered are ahead again.",
+)  # fmt: skip
+
+preempt = Action(
+    name="preempt", event="preempt", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r), FEATURES),
+    guard=(AFTER_UPDATE,),
+    updates=(assign(kv_held(r), False), assign(kv_used(), kv_used() - 1)),
+    source="contract Q22",
+    doc="A running request loses its KV and waits again.",
+)  # fmt: skip
+
+_KEEPS_KV = is_(r, "loading") | (ec_finish_delay.is_("asked") & is_(r, "running", "stalled"))
+
+
+def _end(keeps: Term) -> tuple[Update, ...]:
+    """What the end of r gives back at once."""
+    return (
+        assign(kv_used(), ite(kv_held(r) & ~keeps, kv_used() - 1, kv_used())),
+        assign(kv_held(r), kv_held(r) & keeps),
+        assign_all(i, to=gave_up(r, i), value=False),
+    )
+
+
+finish = Action(
+    name="finish", event="finish", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r), FEATURES),
+    guard=(AFTER_UPDATE,),
+    updates=_end(_KEEPS_KV),
+    source="contract Q26, Q30, Q31, R-69",
+    doc="A request ends (stop, length, abort): EC request_finished is called, KV goes back unless a load is to come.",
+)  # fmt: skip
+
+fail_unavailable = Action(
+    name="fail_unavailable", event="fail_unavailable", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r), FEATURES),
+    guard=(
+        AFTER_UPDATE,
+        need("given-up", exists(p, stands(r, p, "ahead", "entered") & gave_up(r, feature_item(r, p)))),
+    ),
+    updates=_end(is_(r, "loading")),
+    source="contract Q34, R-66: take_unavailable_requests",
+    doc="The connector reports r unrecoverable, for want of the data to encode an item that it gave up.",
+)  # fmt: skip
+
+expire = Action(
+    name="expire", event="expire", params=(r, i), site=SCHEDULER, observed=False,
+    fires=(fire("pool_entry", i),),
+    guard=(
+        need("has-a-deadline", ec_deadline.is_("expires")),
+        need("held-up", is_(r, "deferred", "stalled")),
+        need("asks-for-it", asks_for(r, i)),
+        need("not-given-up", ~gave_up(r, i)),
+        AFTER_UPDATE,
+    ),
+    updates=(assign(gave_up(r, i), True),),
+    fairness=Fairness.STRONG, fairness_why="the budget counts from the first no, whatever transfers come and go",
+    source="R-66, V-04; contract 4.2",
+    doc="The budget of r for item i is spent: the connector gives it up and leaves a tombstone in the pool.",
+)  # fmt: skip
+
+VISITS = (
+    add_feature, add_request, match_prefix, start_fetch, defer, stall, resume, admit, no_kv, start_kv_load,
+    loaded, kv_load_fails, preempt, finish, fail_unavailable, expire,
+)  # fmt: skip

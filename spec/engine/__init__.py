@@ -1,0 +1,33 @@
+"""The specification of the scheduler's step and of load-failure recovery, built and checked once at import."""
+
+from __future__ import annotations
+
+from interlock.spec.engine.actions import ACTIONS
+from interlock.spec.engine.demonstrations import DEMONSTRATIONS
+from interlock.spec.engine.lifecycles import LIFECYCLES
+from interlock.spec.engine.properties import PROPERTIES
+from interlock.spec.engine.rows import ROWS
+from interlock.spec.engine.settings import EXPECTATIONS, PRESETS, SLICES
+from interlock.spec.engine.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
+from interlock.spec.language.build import build
+from interlock.spec.language.specification import Specification
+
+SPECIFICATION = build(
+    Specification(
+        name="engine",
+        sorts=SORTS,
+        enums=ENUMS,
+        switches=SWITCHES,
+        presets=PRESETS,
+        variables=VARIABLES,
+        channels=CHANNELS,
+        lifecycles=LIFECYCLES,
+        actions=ACTIONS,
+        properties=(*PROPERTIES, *ROWS),
+        slices=SLICES,
+        expectations=EXPECTATIONS,
+        demonstrations=DEMONSTRATIONS,
+    )
+)
+
+__all__ = ["SPECIFICATION"]

@@ -1,0 +1,133 @@
+"""What the actions and properties of the engine have in common."""
+
+from __future__ import annotations
+
+from interlock.spec.engine.vocabulary import (
+    b2,
+    bad,
+    cached,
+    claimed,
+    computed,
+    entry_lost,
+    entry_wrong,
+    in_flight,
+    invalid,
+    invalid_msg,
+    invalid_scan,
+    loop,
+    loops,
+    parked,
+    pass_state,
+    pass_states,
+    place,
+    r,
+    r2,
+    recovery_base,
+    redo,
+    request,
+    scheduled_in,
+    slot,
+    status,
+    status_states,
+    t,
+    table,
+)
+from interlock.spec.language.terms import Member, Term, exists, ite
+
+_rx, _tx = request.var("rx"), slot.var("tx")
+
+
+def is_in(*names: str) -> Term:
+    """Request r is in one of these states."""
+    return status(r).one_of(*(status_states[n] for n in names))
+
+
+def at(*names: str) -> Term:
+    """The scheduler is in one of these places."""
+    return loop().one_of(*(loops[n] for n in names))
+
+
+def step_is(name: str) -> Term:
+    """Step t is in this state."""
+    return pass_state(t).eq(_pass(name))
+
+
+def _pass(name: str) -> Member:
+    return pass_states[name]
+
+
+def unprocessed(t_: Term) -> Term:
+    """The output of step ``t_`` is still to be processed."""
+    return pass_state(t_).eq(_pass("dispatched")) | pass_state(t_).eq(_pass("updating"))
+
+
+def is_free(b_: Term) -> Term:
+    """Block ``b_`` is in the free queue, perhaps still addressable."""
+    return ~exists(_rx, table(_rx, b_)) & ~exists(_tx, parked(_tx, b_))
+
+
+def entry() -> Term:
+    """What the scheduled-tokens map of t says of r; a request that is not in it counts 0."""
+    return ite(entry_lost(r, t), 0, scheduled_in(r, t) + ite(entry_wrong(r, t), 1, 0))
+
+
+def base() -> Term:
+    """How many tokens of r are computed for sure when the output of t is processed."""
+    return ite(
+        is_in("running"),
+        ite(
+            recovery_base.is_("cached_tokens"),
+            cached(r),
+            ite(
+                recovery_base.is_("computed_minus_scheduled"),
+                computed(r) - entry(),
+                computed(r) - in_flight(r),
+            ),
+        ),
+        computed(r),
+    )
+
+
+LOADS = ("loading", "loading_failed", "received", "received_failed")
+
+
+def scanned() -> Term:
+    """r is one of the requests that are scanned as running ones are."""
+    return is_in("running") | (invalid_scan.is_("all_holders") & is_in("promoted"))
+
+
+def bad_at(b_: Term) -> Term:
+    """Block ``b_`` of r is reported invalid, and among those that count as computed."""
+    return table(r, b_) & invalid(b_) & (place(b_) < base())
+
+
+def scan_is_due() -> Term:
+    """r holds an invalid block that the scan has to see."""
+    return (scanned() | is_in(*LOADS)) & exists(b2, bad_at(b2))
+
+
+def is_first(b_: Term, unclaimed: bool) -> Term:
+    """No other such block comes before ``b_`` in the table of r."""
+    other = bad_at(b2) & (~claimed(b2) if unclaimed else True) & (place(b2) < place(b_))
+    return ~exists(b2, other)
+
+
+def awaits() -> Term:
+    """r counts a block as computed, before step t, that another request is to compute again."""
+    return exists(b2, table(r, b2) & redo(b2) & (place(b2) < computed(r) - scheduled_in(r, t)))
+
+
+def is_computed_again_by_another(b_: Term) -> Term:
+    """Another request that holds ``b_`` will come to it."""
+    return exists(
+        r2,
+        r2.ne(r)
+        & table(r2, b_)
+        & status(r2).one_of(status_states["running"], status_states["promoted"])
+        & (computed(r2) <= place(b_)),
+    )
+
+
+def report_is_due(b_: Term) -> Term:
+    """The failure of the load of ``b_`` is known to a worker, and not yet dealt with by the scheduler."""
+    return bad(b_) | exists(_tx, invalid_msg(_tx, b_) > 0) | invalid(b_)

@@ -1,0 +1,328 @@
+"""The properties: what must never happen, what must happen, and what must be able to happen."""
+
+from __future__ import annotations
+
+from interlock.spec.engine.lemmas import LEMMAS
+from interlock.spec.engine.predicates import report_is_due
+from interlock.spec.engine.vocabulary import (
+    PROMPT,
+    addressable,
+    b,
+    b2,
+    cached,
+    computed,
+    drafted,
+    external,
+    filling,
+    good,
+    in_flight,
+    late,
+    load_meta,
+    place,
+    placeholders,
+    r,
+    r2,
+    redo,
+    refused,
+    reoffer,
+    request,
+    role,
+    roles,
+    sampling,
+    scheduled_in,
+    stale_in,
+    status,
+    status_states,
+    sync_meta,
+    t,
+    t2,
+    table,
+    tainted,
+    this_life,
+    tokens,
+)
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Witness
+from interlock.spec.language.terms import Term, card, exists, forall
+
+SHARE, OVERLAP, RESUME, ASYNC, PAIR, PARK, DECODE, SPEC, LOOKUP, LATE, HAND, LIVE, VICTIM = (
+    "share", "share_overlap", "resume", "load_async", "load_pair", "late_write", "decoding", "speculating",
+    "second_lookup", "late_report", "hand_over", "load_progress", "victim",
+)  # fmt: skip
+EVERY = (SHARE, OVERLAP, RESUME, ASYNC, PAIR, PARK, DECODE, SPEC, LOOKUP, LATE, HAND, VICTIM)
+LOADS = (ASYNC, PAIR, PARK)
+DECODES = (DECODE, LOOKUP)
+PREEMPTS = (RESUME, ASYNC, SPEC, LOOKUP, HAND, VICTIM)
+COUNTS = (SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, LOOKUP, LATE)
+SAMPLES = (SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, SPEC, LOOKUP, LATE, HAND)
+
+
+def _is(r_: Term, *names: str) -> Term:
+    return status(r_).one_of(*(status_states[n] for n in names))
+
+
+ADMITTED = ("running", "promoted")
+
+COMPUTED_NONNEGATIVE = Invariant(
+    id="computed-nonnegative",
+    source="seeds 001",
+    doc="A request never counts fewer than no tokens as computed.",
+    slices=EVERY,
+    formula=forall(r, computed(r) >= 0),
+    premise=exists(r, computed(r) > 0),
+    proved=True,
+    proof=(
+        "in-flight-within-computed",
+        "output-counters-nonnegative",
+        "placeholders-are-owed",
+        *(lemma.id for lemma in LEMMAS),
+    ),
+    grounds=(Ground(action="reject_draft", conjunct="output-counts"),),
+)
+
+_computed_soon = exists(r2, t, role(r2, t, b).eq(roles["computed"])) | exists(t, sync_meta(t, b) > 0)
+_due_before = exists(b2, table(r, b2) & (place(b2) <= place(b)) & (report_is_due(b2) | exists(t, sync_meta(t, b2) > 0)))
+_counts = _is(r, *ADMITTED) & table(r, b) & (place(b) < computed(r) - in_flight(r))
+
+VALID_PREFIX = Invariant(
+    id="computed-within-valid-prefix",
+    source="seeds 001; vLLM PR 38096",
+    doc=(
+        "What a request counts as computed and processed is right, or known to be wrong and computed again by "
+        "another, or the report on it is still to be dealt with."
+    ),
+    slices=EVERY,
+    formula=forall(r, b, _counts >> (good(b) | redo(b) | _computed_soon | _due_before)),
+    premise=exists(r, b, _counts),
+)
+
+_delivers = (scheduled_in(r, t) > 0) & ~stale_in(r, t)
+
+NO_INVALID_TOKEN = ActionProperty(
+    id="no-token-from-invalid-block",
+    aliases=("I-16",),
+    source="contract I-16, D2; seeds 001",
+    doc="No token is delivered whose step attended to a wrong block, unless the report on that was withheld.",
+    slices=EVERY,
+    actions=("process_outputs",),
+    formula=forall(r, (_delivers & sampling(r, t) & tainted(r, t)) >> exists(b, late(b))),
+)
+
+EXTERNAL_WITHIN_CACHED = Invariant(
+    id="external-within-cached-within-prompt",
+    source="seeds 001: 0 <= external <= cached <= prompt at every report; vLLM #36638",
+    doc="The counts of loaded and of cached tokens of an admitted request make sense together.",
+    slices=COUNTS,
+    formula=forall(
+        r,
+        _is(r, "running") >> ((external(r) >= 0) & (external(r) <= cached(r)) & (cached(r) <= PROMPT)),
+    ),
+    premise=exists(r, _is(r, "running") & (external(r) > 0)),
+)
+
+_claimed_by_one = exists(r, _is(r, *ADMITTED) & table(r, b) & (computed(r) <= place(b)))
+
+HASHED_IS_VALID = Invariant(
+    id="hashed-block-is-valid-or-being-recomputed",
+    aliases=("I-23-engine",),
+    source="contract I-23, D1",
+    doc=(
+        "What the prefix cache can find is right, or about to be computed or loaded by a step under way, or to be "
+        "computed again by the request that holds it, or the report of its failure is under way."
+    ),
+    slices=EVERY,
+    formula=forall(
+        b,
+        addressable(b) >> (good(b) | _computed_soon | _claimed_by_one | exists(b2, report_is_due(b2))),
+    ),
+    premise=exists(b, addressable(b)),
+)
+
+COUNTERS_NONNEGATIVE = Invariant(
+    id="output-counters-nonnegative",
+    aliases=("I-09",),
+    source="contract I-09; B-165 vllm #48245",
+    doc="Neither tokens in flight nor outputs awaited are ever fewer than none.",
+    slices=EVERY,
+    formula=forall(r, (in_flight(r) >= 0) & (placeholders(r) >= 0)),
+    premise=exists(r, in_flight(r) > 0),
+)
+
+IN_FLIGHT_WITHIN = Invariant(
+    id="in-flight-within-computed",
+    source="seeds 001: base = computed - in flight",
+    doc="What is in flight is part of what is computed.",
+    slices=EVERY,
+    formula=forall(r, in_flight(r) <= computed(r)),
+    premise=exists(r, in_flight(r) > 0),
+)
+
+PLACEHOLDERS_ARE_OWED = Invariant(
+    id="placeholders-are-owed",
+    source="B-067 vllm #45138; contract I-10",
+    doc="As many outputs are awaited as there are unprocessed steps of this life that sample.",
+    slices=SAMPLES,
+    formula=forall(r, placeholders(r).eq(card(t, sampling(r, t) & ~stale_in(r, t)))),
+    premise=exists(r, placeholders(r) > 0),
+)
+
+_owed = card(t2, sampling(r, t2) & ~stale_in(r, t2))
+
+KNOWN_OR_OWED = ActionProperty(
+    id="scheduled-token-is-known-or-owed",
+    source="B-067 vllm #45138; contract I-10",
+    doc="A token is scheduled only if it is known, or an unprocessed step of this life will sample it.",
+    slices=DECODES,
+    actions=("decode",),
+    formula=computed(r) < tokens(r) + _owed,
+)
+
+COMPUTED_WITHIN_TOKENS = Invariant(
+    id="computed-within-tokens",
+    aliases=("I-10",),
+    source="contract I-10, R-04",
+    doc="Nothing is computed or loaded beyond the tokens that are known, awaited or guessed.",
+    slices=(ASYNC, PAIR, DECODE, SPEC, LOOKUP),
+    formula=forall(r, computed(r) <= tokens(r) + placeholders(r) + card(t, drafted(r, t) & ~stale_in(r, t))),
+    premise=exists(r, computed(r) > 0),
+)
+
+NOT_OFFERED_AGAIN = ActionProperty(
+    id="failed-load-is-not-offered-again",
+    source="contract R-10, D9",
+    doc="To a request whose load failed nothing is offered any more.",
+    slices=(ASYNC, PAIR, LIVE),
+    applies=reoffer.is_("suppressed"),
+    actions=("offer_async",),
+    formula=~refused(r),
+)
+
+STALE_CHANGES_NOTHING = ActionProperty(
+    id="stale-output-changes-nothing",
+    source="contract I-09; B-165 vllm #48245",
+    doc="What an output changes belongs to the present life of its request.",
+    slices=EVERY,
+    actions=("process_outputs",),
+    formula=forall(r, _delivers >> this_life(r, t)),
+)
+
+LOADING_IS_NO_HIT = Invariant(
+    id="loading-block-is-no-hit",
+    aliases=("I-34",),
+    source="contract I-34; B-137 sglang #768",
+    doc="A block that a load is filling cannot be found.",
+    slices=LOADS,
+    formula=forall(b, filling(b) >> ~addressable(b)),
+    premise=exists(b, filling(b)),
+)
+
+NO_LATE_WRITER = Invariant(
+    id="load-target-has-no-late-writer",
+    aliases=("I-26",),
+    source="contract I-26, G8; B-063 vllm #45357",
+    doc="No step that has not run writes a block that a load is filling.",
+    slices=LOADS,
+    formula=forall(b, (filling(b)) >> ~exists(r2, t, role(r2, t, b).eq(roles["computed"]))),
+    premise=exists(b, filling(b)),
+)
+
+KNOWN_TOKENS = Invariant(
+    id="hashed-block-has-known-tokens",
+    source="B-035 vllm #27648; AS:74-78",
+    doc="A block in a table is addressable only if its token is known: placeholders have no hash.",
+    slices=EVERY,
+    formula=forall(r, b, (_is(r, *ADMITTED) & table(r, b) & addressable(b)) >> (place(b) < tokens(r))),
+    premise=exists(r, b, _is(r, *ADMITTED) & table(r, b) & addressable(b)),
+)
+
+NOTHING_HELD = Invariant(
+    id="waiting-holds-nothing",
+    aliases=("I-08", "I-12"),
+    source="contract I-08, I-12, Q4",
+    doc="A request that waits, was preempted or put off by a lookup holds no blocks and counts nothing as computed.",
+    slices=PREEMPTS,
+    formula=forall(
+        r,
+        _is(r, "waiting", "preempted", "deferred_by_lookup", "absent")
+        >> (computed(r).eq(0) & in_flight(r).eq(0) & ~exists(b, table(r, b))),
+    ),
+    premise=exists(r, _is(r, "preempted")),
+)
+
+LOADING_HOLDS = Invariant(
+    id="loading-holds-what-it-fills",
+    aliases=("I-04", "I-25"),
+    source="contract I-04, I-25",
+    doc="The blocks of a load belong to its request until the load has ended, even if the request ends before.",
+    slices=LOADS,
+    formula=forall(r, b, (load_meta(r, b) > 0) >> table(r, b)),
+    premise=exists(r, _is(r, "held")),
+)
+
+_held_places = card(b, table(r, b) & (place(b) < PROMPT))
+
+ENDS_WITH_BLOCKS = ActionProperty(
+    id="producer-ends-with-its-blocks",
+    source="B-065 vllm #50297; contract Q27, R-55",
+    doc="A request that ends with its last token has the blocks of its whole prompt to hand over.",
+    slices=(HAND,),
+    actions=("stop", "stop_stale"),
+    formula=_held_places.eq(PROMPT),
+)
+
+_ry = request.var("ry")
+
+LOADING_ENDS = LeadsTo(
+    id="loading-request-goes-on",
+    aliases=("V-01",),
+    source="contract V-01; B-122",
+    doc="A loading request is received, or ends.",
+    slices=(LIVE,),
+    vars=(_ry,),
+    premise=_is(_ry, "loading"),
+    conclusion=_is(_ry, "received", "received_failed", "absent"),
+)
+
+FAILURE_PROGRESS = LeadsTo(
+    id="failed-load-makes-progress",
+    aliases=("V-09",),
+    source="contract V-09, D9, R-10",
+    doc="A request whose load failed runs in the end, or ends.",
+    slices=(LIVE,),
+    vars=(_ry,),
+    premise=_is(_ry, "received_failed"),
+    conclusion=_is(_ry, "running", "absent"),
+)
+
+HELD_RELEASED = LeadsTo(
+    id="held-request-is-released",
+    aliases=("V-02",),
+    source="contract V-02",
+    doc="A request that ended while it was loading is released.",
+    slices=(LIVE,),
+    vars=(_ry,),
+    premise=_is(_ry, "held"),
+    conclusion=_is(_ry, "absent"),
+)
+
+
+def _some(id_: str, *names: str, slices: tuple[str, ...]) -> Witness:
+    return Witness(
+        id=id_, source="vacuity guard", doc=f"A request can be {' or '.join(names)}.", slices=slices,
+        formula=exists(_ry, _is(_ry, *names)),
+    )  # fmt: skip
+
+
+WITNESSES = (
+    _some("engine-some-loading", "loading", slices=(LIVE,)),
+    _some("engine-some-received-failed", "received_failed", slices=(LIVE,)),
+    _some("engine-some-held", "held", slices=(LIVE,)),
+)
+
+PROPERTIES = (
+    COMPUTED_NONNEGATIVE, VALID_PREFIX, NO_INVALID_TOKEN, EXTERNAL_WITHIN_CACHED, HASHED_IS_VALID,
+    COUNTERS_NONNEGATIVE, IN_FLIGHT_WITHIN, PLACEHOLDERS_ARE_OWED, KNOWN_OR_OWED, COMPUTED_WITHIN_TOKENS,
+    NOT_OFFERED_AGAIN, STALE_CHANGES_NOTHING,
+    LOADING_IS_NO_HIT, NO_LATE_WRITER, KNOWN_TOKENS, NOTHING_HELD, LOADING_HOLDS, ENDS_WITH_BLOCKS,
+    LOADING_ENDS, FAILURE_PROGRESS, HELD_RELEASED,
+    *LEMMAS, *WITNESSES,
+)  # fmt: skip

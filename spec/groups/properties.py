@@ -1,0 +1,405 @@
+"""What must hold of hits, pins, recency and the pool."""
+
+from __future__ import annotations
+
+from interlock.spec.groups.predicates import (
+    evictable,
+    follows,
+    in_demand,
+    load_covers,
+    loadable,
+    may_end,
+    needs,
+    on_its_way,
+    present,
+    reading,
+    ready,
+    running,
+    stored,
+    with_hit,
+)
+from interlock.spec.groups.vocabulary import (
+    c,
+    c2,
+    cursor,
+    first_hit,
+    g,
+    g2,
+    hit_counted,
+    hit_end,
+    hit_pin,
+    occupied,
+    owed,
+    p,
+    p2,
+    passed,
+    pinned,
+    precedes,
+    prompt_end,
+    prompt_state,
+    prompt_states,
+    q,
+    q2,
+    r,
+    r2,
+    reuse_count,
+    seen,
+    sequence,
+    slot_group,
+    slot_position,
+    slot_state,
+    slot_states,
+    used_slots,
+    wanted,
+    windowed,
+)
+from interlock.spec.language.properties import (
+    ActionProperty,
+    Ground,
+    Invariant,
+    LeadsTo,
+    Witness,
+)
+from interlock.spec.language.terms import TRUE, Primed, Term, card, exists, forall
+
+RECENCY, LOOKUP, TWO_READERS = "recency", "hybrid_lookup", "two_readers"
+SOURCES, ENDS, REPORTS = "store_sources", "store_ends", "store_reports"
+RECENCY_OF_GROUPS = "recency_of_groups"
+RECENCIES = (RECENCY, RECENCY_OF_GROUPS)
+LOOKUPS = (*RECENCIES, LOOKUP, TWO_READERS)
+EVERY = (*LOOKUPS, SOURCES, ENDS, REPORTS)
+
+RETURNED_IS_LOADABLE = ActionProperty(
+    id="returned-hit-is-loadable",
+    aliases=("I-52",),
+    source="contract I-52, R-06; vLLM PR 41228",
+    doc="When a lookup answers with a hit, every group has ready what it needs of it: all of it, or its last window.",
+    slices=LOOKUPS,
+    actions=("match",),
+    formula=loadable(q),
+)
+HIT_IS_LONGEST = ActionProperty(
+    id="returned-hit-is-longest",
+    source="contract 5(d): maximal where it can be; B-033 vllm #52735",
+    doc="When a lookup answers with a hit, no longer one could be loaded.",
+    slices=LOOKUPS,
+    actions=("match",),
+    formula=forall(q2, (precedes(q, q2) & may_end(q2)) >> ~loadable(q2)),
+)
+NO_HIT_MISSED = ActionProperty(
+    id="stored-prompt-is-hit",
+    source="known failures, family EFFECT; B-033 vllm #52735, B-031 vllm #53951",
+    doc=(
+        "When a lookup answers with nothing, no hit could be loaded, nor would be had every chunk that store "
+        "scans have passed, and nothing has evicted since, been stored."
+    ),
+    slices=LOOKUPS,
+    actions=("match_none",),
+    formula=forall(q, may_end(q) >> (~loadable(q) & ~forall(g2, p2, needs(g2, p2, q) >> owed(g2, p2)))),
+)
+PENDING_DEFERS = ActionProperty(
+    id="pending-chunk-defers-the-hit",
+    source="contract 5(d) HIT_PENDING, Q4",
+    doc="A lookup does not settle for less while a longer hit is only waiting for stores that are under way.",
+    slices=LOOKUPS,
+    actions=("match",),
+    formula=forall(q2, (precedes(q, q2) & may_end(q2)) >> ~on_its_way(q2)),
+)
+PENDING_DEFERS_NONE = ActionProperty(
+    id="pending-chunk-defers-the-miss",
+    source="contract 5(d) HIT_PENDING, Q4; V-15",
+    doc="A lookup does not answer with nothing while a hit is only waiting for stores that are under way.",
+    slices=LOOKUPS,
+    actions=("match_none",),
+    formula=forall(q, may_end(q) >> ~on_its_way(q)),
+)
+
+ADMITTED_STAYS_LOADABLE = Invariant(
+    id="admitted-hit-stays-loadable",
+    source="B-045 vllm #39702, B-030 vllm #54914, B-029 vllm #56701; contract R-06",
+    doc="From the lookup to the end of the load, every chunk that the load covers is ready.",
+    slices=LOOKUPS,
+    formula=forall(r, g, p, (with_hit(r) & load_covers(g, p, hit_end(r))) >> stored(g, p)),
+    premise=exists(r, with_hit(r)),
+    proved=True,
+    proof=(
+        "hit-has-pinned-slots", "group-pinned-chunk-stays", "requests-come-after-the-prompt", "slots-are-counted",
+        *sequence.lemma_ids,
+    ),
+    grounds=(Ground(action="evict_any", conjunct="not-pinned"),),
+)  # fmt: skip
+PINNED_STAYS = Invariant(
+    id="group-pinned-chunk-stays",
+    aliases=("I-40-groups",),
+    source="contract I-40, I-41",
+    doc="What is pinned for a hit is ready, and so never evicted and never written.",
+    slices=LOOKUPS,
+    formula=forall(r, c, pinned(r, c) >> ready(c)),
+    premise=exists(r, c, pinned(r, c)),
+    proved=True,
+    proof=(
+        "requests-come-after-the-prompt",
+        "slots-are-counted",
+    ),
+    grounds=(
+        Ground(action="evict_any", conjunct="not-pinned"),
+        Ground(action="evict_oldest", conjunct="not-pinned"),
+    ),
+)
+PIN_HAS_A_READER = Invariant(
+    id="pin-has-a-reader",
+    aliases=("I-49",),
+    source="contract I-41, I-49, I-56; known failures, family HOLD",
+    doc="A slot is pinned only for a request that has a hit, and only if the load of that hit covers its chunk.",
+    slices=LOOKUPS,
+    formula=forall(r, c, pinned(r, c) >> (with_hit(r) & load_covers(slot_group(c), slot_position(c), hit_end(r)))),
+    premise=exists(r, c, pinned(r, c)),
+)
+HIT_HAS_PINS = Invariant(
+    id="hit-has-pinned-slots",
+    source="contract R-11, I-56",
+    doc="A request that has a hit (or is loading it, where lookups do not pin) has a slot pinned for each chunk of it.",
+    slices=LOOKUPS,
+    formula=forall(
+        r, g, p,
+        ((hit_pin.is_("lookup") & with_hit(r) | reading(r)) & load_covers(g, p, hit_end(r)))
+        >> exists(c, pinned(r, c) & ready(c) & slot_group(c).eq(g) & slot_position(c).eq(p)),
+    ),
+    lemma=True,
+)  # fmt: skip
+AFTER_PROMPT = Invariant(
+    id="requests-come-after-the-prompt",
+    source="the way the model is laid out",
+    doc="Once a request has come, the prompt is laid out and the groups are declared for good.",
+    slices=EVERY,
+    formula=forall(r, p, prompt_state(r).ne(prompt_states["absent"]) >> sequence.has(p)),
+    lemma=True,
+)
+
+USELESS_FIRST = ActionProperty(
+    id="useless-evicted-first",
+    source="seeds 003; contract 5(d) _touch",
+    doc=(
+        "To make room, the tier evicts no chunk that the last hit needs while it could evict one that the hit "
+        "does not need, and of a full group none while a later one could go, which is of no use without it."
+    ),
+    slices=RECENCIES,
+    actions=("evict_oldest",),
+    formula=wanted(c)
+    >> ~exists(
+        c2,
+        evictable(c2)
+        & (
+            ~wanted(c2)
+            | (
+                ~windowed(slot_group(c))
+                & slot_group(c2).eq(slot_group(c))
+                & precedes(slot_position(c), slot_position(c2))
+            )
+        ),
+    ),
+)
+EVICTED_FOR_ROOM = ActionProperty(
+    id="nothing-evicted-while-there-is-room",
+    source="contract 3.2 prepare_store; known failures, family EFFECT",
+    doc="prepare_store evicts only while no slot is free.",
+    slices=RECENCIES,
+    actions=("evict_oldest",),
+    formula=forall(c2, occupied(c2)),
+)
+SCAN_STARTS = ActionProperty(
+    id="store-scan-starts-at-the-head",
+    source="contract J1, I-50",
+    doc="A request that computes its whole prompt has all of it scanned for stores.",
+    slices=LOOKUPS,
+    actions=("match_none",),
+    formula=forall(q2, ~precedes(q2, Primed(body=cursor(r)))) & forall(g, ~Primed(body=passed(r, g))),
+)
+SCAN_PASSES_ONCE = ActionProperty(
+    id="store-scan-passes-each-chunk-once",
+    source="contract I-50; B-032 vllm #46971: the cursor goes exactly over what was submitted",
+    doc="What is stored or skipped is at the cursor, was not passed before, is passed now, and is owed to lookups.",
+    slices=LOOKUPS,
+    actions=("plan_store", "skip_chunk"),
+    formula=cursor(r).eq(p) & ~passed(r, g) & Primed(body=passed(r, g)) & (in_demand(g, p) >> Primed(body=owed(g, p))),
+)
+CURSOR_ADVANCES = ActionProperty(
+    id="cursor-leaves-nothing-behind",
+    source="contract I-50; B-032 vllm #46971",
+    doc="The store cursor goes on by one position, once every group has been passed, and none is passed there yet.",
+    slices=LOOKUPS,
+    actions=("advance_cursor",),
+    formula=forall(g, passed(r, g) & ~Primed(body=passed(r, g))) & follows(cursor(r), Primed(body=cursor(r))),
+)
+LOADED_IS_PASSED = ActionProperty(
+    id="loaded-chunk-is-not-stored-again",
+    source="contract L1: next_stored_chunk_idx past the hit",
+    doc="After its load the store scan of a request goes on behind the hit.",
+    slices=LOOKUPS,
+    actions=("load_done",),
+    formula=prompt_state(r).eq(prompt_states["held"])
+    | (forall(g, Primed(body=passed(r, g))) & Primed(body=cursor(r)).eq(hit_end(r))),
+)
+LATER_FOR_A_REASON = ActionProperty(
+    id="lookup-waits-for-open-stores-only",
+    source="contract Q4, V-15",
+    doc="A lookup answers: later, only while a store is open.",
+    slices=LOOKUPS,
+    actions=("match_later",),
+    formula=exists(c, slot_state(c).eq(slot_states["pending"])),
+)
+COUNT_IS_OF_THE_LIVING = Invariant(
+    id="hit-count-ends-with-its-request",
+    source="seeds 003: num_hit_blocks",
+    doc="Of a request that has ended no hit is counted: its id may come again.",
+    slices=(TWO_READERS,),
+    formula=forall(r, hit_counted(r) >> prompt_state(r).ne(prompt_states["absent"])),
+    premise=exists(r, hit_counted(r)),
+)
+OFFERED_IS_KEPT = Invariant(
+    id="offered-chunk-is-kept",
+    aliases=("I-45",),
+    source="contract I-45",
+    doc="While a store scan is at a position, what it has passed there is still stored, or being stored.",
+    slices=LOOKUPS,
+    formula=forall(
+        r, g,
+        (running(r) & passed(r, g) & ~forall(g2, passed(r, g2))) >> present(g, cursor(r)),
+    ),
+    premise=exists(r, g, running(r) & passed(r, g)),
+    applies=reuse_count.is_("off"),
+)  # fmt: skip
+PASSED_IS_SERVED = Invariant(
+    id="passed-chunk-is-served",
+    source="known failures, family EFFECT; B-032 vllm #46971",
+    doc="What a store scan has passed over is stored or being stored, unless it was evicted since.",
+    slices=LOOKUPS,
+    formula=forall(g, p, owed(g, p) >> present(g, p)),
+    premise=exists(g, p, owed(g, p)),
+)
+ONE_SLOT_PER_KEY = Invariant(
+    id="one-slot-per-key",
+    source="seeds 004: chunk_key=hash; contract 3.2, I-42",
+    doc="No two slots hold one chunk of one group: a second store of a hash is impossible.",
+    slices=EVERY,
+    formula=forall(
+        c, c2,
+        (occupied(c) & occupied(c2) & slot_group(c).eq(slot_group(c2)) & slot_position(c).eq(slot_position(c2)))
+        >> c.eq(c2),
+    ),
+    premise=exists(c, occupied(c)),
+    proved=True,
+    proof=("slots-are-counted",),
+    grounds=(
+        Ground(action="plan_store_from", conjunct="key-is-new"),
+    ),
+)  # fmt: skip
+POOL_COUNTS = Invariant(
+    id="slots-are-counted",
+    aliases=("I-44",),
+    source="contract I-44",
+    doc="The pool counts as used exactly the slots that are.",
+    slices=EVERY,
+    formula=used_slots().eq(card(c, occupied(c))),
+    premise=exists(c, occupied(c)),
+)
+HITS_COUNTED_ONCE = ActionProperty(
+    id="hit-count-is-set-once",
+    source="seeds 003: num_hit_blocks",
+    doc="The hit of a request is counted when it first starts, and later hits of the same request change nothing.",
+    slices=(TWO_READERS,),
+    actions=("admit",),
+    formula=Primed(body=first_hit(r)).eq(hit_end(r)) | (hit_counted(r) & Primed(body=first_hit(r)).eq(first_hit(r))),
+)
+STATE_COVERS_COUNT = Invariant(
+    id="restored-state-ends-where-counting-does",
+    source="B-037 vllm #51102; contract R-05, 5(d)",
+    doc=(
+        "A hit leaves the prompt's last token to be computed: where a group restores a state, that state must not "
+        "contain the token already."
+    ),
+    slices=LOOKUPS,
+    formula=forall(r, with_hit(r) >> ~sequence.is_last(hit_end(r))),
+    premise=exists(r, with_hit(r)),
+    applies=~prompt_end.is_("inside"),
+)
+CANDIDATES_SEEN = ActionProperty(
+    id="every-store-candidate-is-counted",
+    source="B-041 vllm #52022",
+    doc="A lookup counts every chunk of its prompt as seen, so that a chunk in demand comes to be stored.",
+    slices=(LOOKUP,),
+    actions=("match", "match_none"),
+    formula=forall(g2, p2, Primed(body=seen(g2, p2))),
+    applies=~reuse_count.is_("off"),
+)
+NO_NULL_DESTINATION = ActionProperty(
+    id="load-writes-no-null-block",
+    aliases=("I-32",),
+    source="contract I-32, R-19: outside its window the table of a windowed group is null",
+    doc="A load writes only where the allocation of its hit has put a block.",
+    slices=LOOKUPS,
+    actions=("admit",),
+    formula=forall(g, p, load_covers(g, p, hit_end(r)) >> needs(g, p, hit_end(r))),
+)
+LOOKUP_STORED = ActionProperty(
+    id="load-reads-what-is-stored",
+    source="contract L1: prepare_load asserts present and ready",
+    doc="When a load is planned, every chunk of its hit is ready.",
+    slices=LOOKUPS,
+    actions=("admit",),
+    formula=forall(g, p, needs(g, p, hit_end(r)) >> stored(g, p)),
+)
+
+LOOKUP_ANSWERED = LeadsTo(
+    id="lookup-is-answered",
+    aliases=("V-15",),
+    source="contract V-03, V-15",
+    doc="A waiting request gets an answer: the stores for which its lookup waits end.",
+    slices=(LOOKUP, RECENCY),
+    vars=(r,),
+    premise=prompt_state(r).eq(prompt_states["waiting"]),
+    conclusion=prompt_state(r).ne(prompt_states["waiting"]),
+)
+HIT_HANDLED = LeadsTo(
+    id="every-hit-is-handled",
+    aliases=("V-01-groups",),
+    source="contract V-01; B-038 vllm #41515",
+    doc="A request with a hit comes to load it, or gives it up; a load ends.",
+    slices=(LOOKUP, RECENCY),
+    vars=(r,),
+    premise=with_hit(r),
+    conclusion=~with_hit(r),
+)
+
+
+def _witness(id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE) -> Witness:
+    return Witness(id=id_, formula=formula, doc=doc, slices=slices, source="vacuity guard", applies=applies)
+
+
+WITNESSES = (
+    _witness(
+        "groups-some-request-waits",
+        exists(r, prompt_state(r).eq(prompt_states["waiting"])),
+        "A request waits for its lookup.",
+        *EVERY,
+    ),
+    _witness("groups-some-hit", exists(r, with_hit(r)), "A request has a hit.", *LOOKUPS),
+    _witness(
+        "groups-hit-without-the-head-of-a-window",
+        exists(r, g, p, with_hit(r) & windowed(g) & precedes(p, hit_end(r)) & ~present(g, p)),
+        "A hit of which a windowed group keeps only the last window.",
+        RECENCY, LOOKUP,
+    ),
+    _witness(
+        "groups-held-for-its-load",
+        exists(r, prompt_state(r).eq(prompt_states["held"])),
+        "A request ends while its load goes on.",
+        *LOOKUPS,
+    ),
+    _witness(
+        "groups-two-readers-of-a-slot",
+        exists(r, r2, c, r.ne(r2) & pinned(r, c) & pinned(r2, c)),
+        "Two requests' hits keep one slot.",
+        TWO_READERS,
+    ),
+)  # fmt: skip

@@ -1,0 +1,201 @@
+"""Presets, slices with their scopes, and the table of expected verdicts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from interlock.spec.groups.properties import ENDS, LOOKUP, RECENCY, RECENCY_OF_GROUPS, REPORTS, SOURCES, TWO_READERS
+from interlock.spec.language.settings import Expectation, Preset, Slice
+
+_SOUND = {
+    "groups": "windowed",
+    "touch_order": "windowed",
+    "group_fences": "proper",
+    "stale_zero": "yes",
+    "hit_pin": "lookup",
+    "coverage": "equal",
+    "chunk_key": "hash",
+    "window": "one",
+    "prompt_end": "inside",
+    "reuse_count": "off",
+    "unknown_job": "raise",
+    "hybrid_hits": "handled",
+}
+
+PRESETS = (
+    Preset(name="interlock", values=_SOUND, doc="Interlock's own connector; the default."),
+    Preset(
+        name="seed",
+        values=_SOUND | {"stale_zero": "no", "hit_pin": "visit"},
+        doc="PR 41228 as it was made: it leaves ids that have gone stale in the connector's tables.",
+    ),
+    Preset(
+        name="vllm-0.20.2/OffloadingConnector",
+        values=_SOUND | {"groups": "single", "touch_order": "full", "stale_zero": "no", "hit_pin": "visit"},
+        doc="One group is asserted, windows are not known, all keys of a prompt are touched.",
+    ),
+    Preset(
+        name="vllm-0.22.1/OffloadingConnector",
+        values=_SOUND | {"stale_zero": "no", "hit_pin": "visit"},
+        doc="Also 0.21: groups with windows; stale ids are not zeroed.",
+    ),
+    Preset(
+        name="vllm-0.32.0/OffloadingConnector",
+        values=_SOUND | {"hit_pin": "visit"},
+        doc="From 0.23 on stale ids are zeroed. Its recency is updated when a request ends, which this leaves open.",
+    ),
+)
+
+_SOURCE_ACTIONS = (
+    "start_without_lookup", "allocate_block", "slide_out", "plan_store_from", "skip_forgotten",
+    "build_connector_meta", "run_group_step", "copy_chunk", "report_store", "report_again", "acknowledge_store",
+    "reject_report", "update_from_output",
+)  # fmt: skip
+_SOURCE_STATE = (
+    "table", "reached", "recorded", "due_block", "source", "stored_for", "fenced", "to_flush",
+    "raised", "duty_state", "strayed", "block_value", "will_hold", "slot_value",
+    "group_step", "store_order", "flush_order", "group_output", "store_report", "stray_report",
+)  # fmt: skip
+_LOOKUP_ACTIONS = ("match", "match_none", "match_later", "admit", "drop_hit", "load_done")
+_NO_LOOKUP = (*_LOOKUP_ACTIONS, "plan_store", "evict_oldest")
+_LEAVING = ("preempt", "finish")
+_STRAYS = ("report_again", "reject_report")
+_STRAY_STATE = ("strayed", "stray_report", "raised")
+_RECENCY = ("older", "wanted")
+_COUNTS = ("hit_counted", "first_hit")
+
+SLICES = (
+    Slice(
+        name=RECENCY,
+        remove=(*_SOURCE_ACTIONS, "evict_any", "preempt"),
+        drop=(*_SOURCE_STATE, *_COUNTS),
+        scope={"request": 1, "group": 1, "position": 3, "chunk": 2, "block": 1},
+        quick=True,
+        doc="One group, full or windowed, three chunks and room for two: what is evicted to make room.",
+    ),
+    Slice(
+        name=RECENCY_OF_GROUPS,
+        remove=(*_SOURCE_ACTIONS, "preempt"),
+        drop=(*_SOURCE_STATE, *_COUNTS),
+        scope={"request": 1, "group": 2, "position": 2, "chunk": 2, "block": 1},
+        doc="Two groups and room for two chunks: what is evicted to make room, and what was offered stays.",
+    ),
+    Slice(
+        name=LOOKUP,
+        remove=(*_SOURCE_ACTIONS, "evict_oldest", "preempt"),
+        drop=(*_SOURCE_STATE, *_COUNTS, *_RECENCY),
+        scope={"request": 1, "group": 2, "position": 2, "chunk": 3, "block": 1},
+        doc="Two groups, one of them windowed: hits, pins, loads and evictions by any policy.",
+    ),
+    Slice(
+        name=TWO_READERS,
+        remove=(*_SOURCE_ACTIONS, "evict_oldest"),
+        drop=(*_SOURCE_STATE, *_RECENCY),
+        scope={"request": 2, "group": 1, "position": 2, "chunk": 2, "block": 1},
+        doc="Two requests with one prompt: shared pins, preemption, second stores of one chunk.",
+    ),
+    Slice(
+        name=SOURCES,
+        remove=(*_NO_LOOKUP, *_LEAVING, *_STRAYS, "evict_any", "complete_store"),
+        drop=(*_COUNTS, *_RECENCY, *_STRAY_STATE, "hit_end", "owed"),
+        scope={"request": 1, "group": 1, "position": 3, "chunk": 2, "block": 2},
+        doc="Blocks that leave a window while a store reads them: fences, flushes, stale ids, with content.",
+    ),
+    Slice(
+        name=ENDS,
+        remove=(*_NO_LOOKUP, *_STRAYS, "slide_out"),
+        drop=(*_COUNTS, *_RECENCY, *_STRAY_STATE, "hit_end", "owed"),
+        scope={"request": 1, "group": 2, "position": 1, "chunk": 1, "block": 1},
+        doc="Requests that end, or are preempted, while their stores go on, and their block is used again; content.",
+    ),
+    Slice(
+        name=REPORTS,
+        remove=(*_NO_LOOKUP, *_LEAVING, "slide_out", "evict_any", "complete_store"),
+        drop=(*_COUNTS, *_RECENCY, "hit_end", "owed"),
+        scope={"request": 1, "group": 1, "position": 1, "chunk": 1, "block": 1},
+        quick=True,
+        doc="One store, and surplus reports about stores that nobody knows.",
+    ),
+)
+
+
+def _row(
+    verdict: Literal["holds", "fails"],
+    slice_: str,
+    property_: str,
+    why: str,
+    preset: str = "interlock",
+    **switches: str,
+) -> Expectation:
+    return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, set=switches)
+
+
+_OLD, _STALE, _NEW = (
+    "vllm-0.20.2/OffloadingConnector", "vllm-0.22.1/OffloadingConnector", "vllm-0.32.0/OffloadingConnector",
+)  # fmt: skip
+_MISSED, _USELESS, _STABLE = "stored-prompt-is-hit", "useless-evicted-first", "group-store-source-stable"
+_ADMITTED, _SERVED, _IS_OF = "admitted-hit-stays-loadable", "passed-chunk-is-served", "store-source-is-of-its-request"
+_STATE_ENDS = "restored-state-ends-where-counting-does"
+
+EXPECTATIONS = (
+    _row("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", groups="windowed"),
+    _row("holds", RECENCY, _MISSED, "PR 41228", groups="windowed"),
+    _row("fails", LOOKUP, "lookup-is-answered", "a second group meets the assertion", groups="single"),
+    _row("fails", RECENCY, _MISSED, "a windowed group is asked for chunks that no hit needs", groups="single"),
+    _row("fails", RECENCY, "returned-hit-is-longest", "the same, where a shorter hit is left", groups="single"),
+    _row("holds", RECENCY, _USELESS, "PR 41228", touch_order="windowed"),
+    _row("fails", RECENCY, _USELESS, "what has left the window is made as recent as what is in it", touch_order="full"),
+    _row("fails", RECENCY, _USELESS, "the head goes first, and the rest is of no use", touch_order="reversed"),
+    _row("holds", RECENCY, _USELESS, "a hit that stops short of the end is touched", prompt_end="dropped"),
+    _row("holds", SOURCES, _STABLE, "seeds 003", group_fences="proper"),
+    _row("holds", ENDS, _STABLE, "seeds 003", group_fences="proper"),
+    _row("fails", SOURCES, _STABLE, "the window slides on before the request ends", group_fences="swapped"),
+    _row("holds", SOURCES, _IS_OF, "since 0.23.0", stale_zero="yes"),
+    _row("fails", SOURCES, _IS_OF, "the id is of a block that now holds another chunk", stale_zero="no"),
+    _row("fails", SOURCES, "stored-chunk-is-of-its-key", "and lookups find garbage under the key", stale_zero="no"),
+    _row("holds", LOOKUP, _ADMITTED, "pinned from lookup to load", hit_pin="lookup"),
+    _row("holds", LOOKUP, _ADMITTED, "nothing comes between lookup and load", hit_pin="visit"),
+    _row("holds", TWO_READERS, _ADMITTED, "nothing comes between lookup and load", hit_pin="visit"),
+    _row("fails", LOOKUP, _ADMITTED, "evicted between lookup and allocation", hit_pin="none"),
+    _row("holds", LOOKUP, _SERVED, "one predicate for all three", coverage="equal"),
+    _row("fails", LOOKUP, _ADMITTED, "the load restores a chunk that no lookup asked about", coverage="load_wider"),
+    _row("fails", LOOKUP, "load-writes-no-null-block", "and writes it where the table is null", coverage="load_wider"),
+    _row("fails", LOOKUP, _SERVED, "the last chunk of the window is passed over", coverage="store_narrower"),
+    _row("fails", LOOKUP, _MISSED, "so that no lookup ever hits", coverage="store_narrower"),
+    _row("fails", RECENCY, _MISSED, "a window of two, of which one is kept", coverage="store_narrower", window="two"),
+    _row("fails", LOOKUP, _MISSED, "a window of no chunk", coverage="lookup_empty"),
+    _row("holds", TWO_READERS, "one-slot-per-key", "the pool has one slot per key", chunk_key="hash"),
+    _row("fails", TWO_READERS, "one-slot-per-key", "a second request stores it meanwhile", chunk_key="slot"),
+    _row("holds", TWO_READERS, _ADMITTED, "which slot serves does not matter", chunk_key="slot"),
+    _row("holds", RECENCY, "returned-hit-is-loadable", "Mamba", window="one"),
+    _row("holds", RECENCY, "returned-hit-is-loadable", "a sliding window", window="two"),
+    _row("holds", LOOKUP, "returned-hit-is-longest", "any hit leaves a token", prompt_end="inside"),
+    _row("holds", LOOKUP, _STATE_ENDS, "the last chunk is left out", prompt_end="dropped"),
+    _row("fails", LOOKUP, _STATE_ENDS, "the state contains the token that is computed again", prompt_end="kept"),
+    _row("holds", LOOKUP, _MISSED, "all is stored that can be", reuse_count="off"),
+    _row("holds", LOOKUP, "every-store-candidate-is-counted", "the whole prompt is counted", reuse_count="all"),
+    _row(
+        "fails", LOOKUP, "every-store-candidate-is-counted",
+        "the lookup stops at the first miss, and so does the count", reuse_count="before_miss",
+    ),
+    _row("holds", REPORTS, "unknown-report-is-never-discarded", "seeds 003", unknown_job="raise"),
+    _row("fails", REPORTS, "unknown-report-is-never-discarded", "nobody hears of it", unknown_job="discard"),
+    _row("holds", LOOKUP, "every-hit-is-handled", "whatever the model", hybrid_hits="handled"),
+    _row("fails", LOOKUP, "every-hit-is-handled", "the request stays with its hit", hybrid_hits="asserted"),
+    _row("fails", SOURCES, _IS_OF, "ids gone stale are not zeroed yet", "seed"),
+    _row("holds", RECENCY, _USELESS, "PR 41228", "seed"),
+    _row("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", "seed"),
+    _row("fails", SOURCES, _STABLE, "a stale id is read, and what is there is another chunk", "seed"),
+    _row("fails", LOOKUP, "lookup-is-answered", "a second group meets the assertion", _OLD),
+    _row("fails", RECENCY, _MISSED, "windows are not known", _OLD),
+    _row("fails", RECENCY, _USELESS, "all keys are touched", _OLD),
+    _row("fails", SOURCES, _IS_OF, "ids gone stale are not zeroed", _STALE),
+    _row("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", _STALE),
+    *(
+        _row("holds", slice_, property_, "0.32.0", _NEW)
+        for slice_, property_ in (
+            (LOOKUP, "returned-hit-is-loadable"), (LOOKUP, _ADMITTED), (SOURCES, _STABLE), (SOURCES, _IS_OF),
+            (ENDS, "stored-chunk-is-of-its-key"), (RECENCY, _MISSED), (TWO_READERS, "offered-chunk-is-kept"),
+        )
+    ),
+)  # fmt: skip

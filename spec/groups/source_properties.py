@@ -1,0 +1,262 @@
+"""What must hold of the blocks that stores read, and the properties of both halves together."""
+
+from __future__ import annotations
+
+from interlock.spec.groups import properties as P
+from interlock.spec.groups.predicates import in_window, is_free, running
+from interlock.spec.groups.properties import ENDS, REPORTS, SOURCES
+from interlock.spec.groups.vocabulary import (
+    b,
+    block,
+    block_value,
+    c,
+    c2,
+    cursor,
+    duty_state,
+    duty_states,
+    fenced,
+    g,
+    g2,
+    group,
+    in_step,
+    listed_now,
+    p,
+    p2,
+    passed,
+    position,
+    precedes,
+    q,
+    r,
+    r2,
+    raised,
+    reached,
+    recency,
+    recorded,
+    request,
+    sequence,
+    slot_group,
+    slot_position,
+    slot_state,
+    slot_states,
+    slot_value,
+    source,
+    sourced,
+    stored_for,
+    table,
+    to_flush,
+)
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Witness
+from interlock.spec.language.terms import Primed, exists, forall
+
+b2 = block.var("b2")
+
+SOURCE_STABLE = Invariant(
+    id="group-store-source-stable",
+    aliases=("I-27-groups", "I-28-groups"),
+    source="seeds 003; contract I-27 to I-29, J4",
+    doc="Until the worker has copied a store, its source block holds what the store is to save.",
+    slices=(SOURCES, ENDS, REPORTS),
+    formula=forall(
+        c,
+        duty_state(c).eq(duty_states["queued"])
+        >> (sourced(c) & exists(b, source(c, b) & block_value(b, slot_group(c), slot_position(c)))),
+    ),
+    premise=exists(c, duty_state(c).eq(duty_states["queued"])),
+)
+STORED_IS_TRUE = Invariant(
+    id="stored-chunk-is-of-its-key",
+    aliases=("I-31", "I-43-groups"),
+    source="contract I-31, I-43",
+    doc="What lookups can find is the KV of the chunk, of the group, under whose key they find it.",
+    slices=(SOURCES, ENDS, REPORTS),
+    formula=forall(
+        c, slot_state(c).eq(slot_states["ready"]) >> slot_value(c, slot_group(c), slot_position(c))
+    ),
+    premise=exists(c, slot_state(c).eq(slot_states["ready"])),
+)  # fmt: skip
+_ry, _gy, _py = request.var("ry"), group.var("gy"), position.var("py")
+SOURCE_BELONGS = ActionProperty(
+    id="store-source-is-of-its-request",
+    aliases=("I-30",),
+    source="contract I-30, 5(d) stale ids",
+    doc=(
+        "The block from which a store is planned is where the request's table has that chunk, or was there last: "
+        "no table has it for anything else."
+    ),
+    slices=(SOURCES, ENDS),
+    actions=("plan_store_from",),
+    formula=forall(_ry, _gy, _py, table(_ry, _gy, _py, b) >> (_ry.eq(r) & _gy.eq(g) & _py.eq(p)))
+    & recorded(r, g, p, b),
+)
+LISTED_ONCE = Invariant(
+    id="job-lists-a-block-once",
+    source="B-027 vllm #42761",
+    doc="The stores of one metadata name each source block once, so that its completion removes each fence once.",
+    slices=(SOURCES, ENDS),
+    formula=forall(
+        c, c2, b, (listed_now(c) & listed_now(c2) & source(c, b) & source(c2, b)) >> c.eq(c2)
+    ),
+    premise=exists(c, listed_now(c)),
+)  # fmt: skip
+ONE_PLACE = Invariant(
+    id="block-has-one-place",
+    aliases=("I-24-groups",),
+    source="contract I-20 to I-22",
+    doc="No block is in two places of the tables.",
+    slices=(SOURCES, ENDS),
+    formula=forall(
+        r, g, p, r2, g2, p2, b,
+        (table(r, g, p, b) & table(r2, g2, p2, b)) >> (r.eq(r2) & g.eq(g2) & p.eq(p2)),
+    ),
+    premise=exists(b, ~is_free(b)),
+)  # fmt: skip
+TABLE_OF_RUNNING = Invariant(
+    id="table-is-of-a-running-request",
+    aliases=("I-08-groups",),
+    source="contract Q22, Q31, I-08",
+    doc="A request that waits or has ended has no block in its table.",
+    slices=(SOURCES, ENDS),
+    formula=forall(r, g, p, b, table(r, g, p, b) >> running(r)),
+    premise=exists(r, g, p, b, table(r, g, p, b)),
+)
+ONE_BLOCK = Invariant(
+    id="place-has-one-block",
+    source="contract G1",
+    doc="Each place of a table has one block, and the connector's copy of it one id.",
+    slices=(SOURCES, ENDS),
+    formula=forall(
+        r, g, p, b, b2,
+        ((table(r, g, p, b) & table(r, g, p, b2)) | (recorded(r, g, p, b) & recorded(r, g, p, b2))) >> b.eq(b2),
+    ),
+    premise=exists(b, ~is_free(b)),
+)  # fmt: skip
+TABLE_IS_PREFIX = Invariant(
+    id="table-grows-by-prefixes",
+    source="contract Q20, G1",
+    doc="A request has had a block for every position before one for which it has had one.",
+    slices=(SOURCES, ENDS),
+    formula=forall(r, g, p, p2, (reached(r, g, p) & precedes(p2, p)) >> reached(r, g, p2)),
+    premise=exists(r, g, p, reached(r, g, p)),
+)
+WINDOW_STAYS = Invariant(
+    id="window-stays-in-the-table",
+    source="contract G6",
+    doc="The last window that a request has come to is in its table.",
+    slices=(SOURCES, ENDS),
+    formula=forall(
+        r, g, p, q,
+        (reached(r, g, q) & in_window(p, q) & ~exists(p2, precedes(q, p2) & reached(r, g, p2)))
+        >> exists(b, table(r, g, p, b)),
+    ),
+    premise=exists(r, g, q, reached(r, g, q)),
+)  # fmt: skip
+FENCES_ARE_OF_OPEN_STORES = Invariant(
+    id="fence-is-of-an-open-store",
+    source="contract J11: with its completion the fences of a store are dropped; I-28",
+    doc="A source, a fence or a flush is of a store that is open, and flushes are ordered with the next metadata.",
+    slices=(SOURCES, ENDS, REPORTS),
+    formula=forall(
+        c, b, r,
+        ((sourced(c) | source(c, b) | stored_for(c, r) | fenced(c) | to_flush(c))
+        >> (sourced(c) & slot_state(c).eq(slot_states["pending"])))
+        & (to_flush(c) >> ~in_step()),
+    ),
+    premise=exists(c, sourced(c)),
+)  # fmt: skip
+SLIDES_FROM_TABLE = ActionProperty(
+    id="what-slides-out-was-in-the-table",
+    source="contract G6",
+    doc="A block that a window leaves is one that the table had there.",
+    slices=(SOURCES,),
+    actions=("slide_out",),
+    formula=table(r, g, p, b) & ~Primed(body=table(r, g, p, b)),
+)
+LISTED_BETWEEN = Invariant(
+    id="store-is-listed-before-its-step",
+    source="contract R-22, R-23",
+    doc="Stores are put into metadata inside schedule(), not while a step is with the worker.",
+    slices=(SOURCES, ENDS),
+    formula=forall(c, listed_now(c) >> ~in_step()),
+    premise=exists(c, listed_now(c)),
+)
+SCAN_STARTS_UNREAD = ActionProperty(
+    id="unread-scan-starts-at-the-head",
+    source="contract J1, I-50, R-08",
+    doc="As store-scan-starts-at-the-head, for a request that does not read the prefix cache.",
+    slices=(SOURCES, ENDS),
+    actions=("start_without_lookup",),
+    formula=forall(p2, ~precedes(p2, Primed(body=cursor(r)))) & forall(g, ~Primed(body=passed(r, g))),
+)
+SOURCE_SCAN_PASSES_ONCE = ActionProperty(
+    id="source-scan-passes-each-chunk-once",
+    source="contract I-50, J1",
+    doc="As store-scan-passes-each-chunk-once, where sources are looked at: also what has no block is passed once.",
+    slices=(SOURCES,),
+    actions=("plan_store_from", "skip_forgotten"),
+    formula=cursor(r).eq(p) & ~passed(r, g) & Primed(body=passed(r, g)) & reached(r, g, p),
+)
+UNKNOWN_RAISES = ActionProperty(
+    id="unknown-report-is-never-discarded",
+    source="seeds 003; contract R-49",
+    doc="A report about a store that nobody knows stops the engine.",
+    slices=(REPORTS,),
+    actions=("reject_report",),
+    formula=Primed(body=raised()),
+)
+ACK_IS_KNOWN = ActionProperty(
+    id="acknowledged-store-is-open",
+    source="contract J11, I-46, I-58",
+    doc="What is acknowledged is a store that is open.",
+    slices=(SOURCES, ENDS, REPORTS),
+    actions=("acknowledge_store",),
+    formula=slot_state(c).eq(slot_states["pending"]) & sourced(c),
+)
+STORES_END = LeadsTo(
+    id="group-stores-complete",
+    aliases=("V-07",),
+    source="contract V-06, V-07",
+    doc="A pending slot becomes ready, as long as the engine keeps stepping.",
+    slices=(SOURCES, ENDS),
+    vars=(c,),
+    premise=slot_state(c).eq(slot_states["pending"]),
+    conclusion=slot_state(c).ne(slot_states["pending"]),
+)
+SOURCE_WITNESSES = (
+    Witness(
+        id="groups-some-slot-pending",
+        source="vacuity guard",
+        doc="A store of a slot is open.",
+        slices=P.EVERY,
+        formula=exists(c, slot_state(c).eq(slot_states["pending"])),
+    ),
+    Witness(
+        id="groups-source-left-its-table",
+        source="seeds 003",
+        doc="The source of an open store is in no table any more, because its window has slid on.",
+        slices=(SOURCES,),
+        formula=exists(c, r, sourced(c) & exists(b, source(c, b) & is_free(b)) & exists(g, p, b, table(r, g, p, b))),
+    ),
+    Witness(
+        id="groups-source-allocated-again",
+        source="contract I-28",
+        doc="The source of an open store, already copied or flushed, has a new owner.",
+        slices=(SOURCES,),
+        formula=exists(
+            c, r, g, p, b, source(c, b) & table(r, g, p, b) & (g.ne(slot_group(c)) | p.ne(slot_position(c)))
+        ),
+    ),
+)  # fmt: skip
+
+PROPERTIES = (
+    P.RETURNED_IS_LOADABLE, P.HIT_IS_LONGEST, P.NO_HIT_MISSED, P.PENDING_DEFERS, P.PENDING_DEFERS_NONE,
+    P.ADMITTED_STAYS_LOADABLE, P.PINNED_STAYS, P.PIN_HAS_A_READER, P.HIT_HAS_PINS, P.AFTER_PROMPT,
+    P.USELESS_FIRST, P.EVICTED_FOR_ROOM, P.SCAN_STARTS, P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES, P.LOADED_IS_PASSED,
+    P.LATER_FOR_A_REASON, P.COUNT_IS_OF_THE_LIVING, P.OFFERED_IS_KEPT, P.PASSED_IS_SERVED, P.ONE_SLOT_PER_KEY,
+    P.POOL_COUNTS, P.HITS_COUNTED_ONCE, P.STATE_COVERS_COUNT, P.CANDIDATES_SEEN, P.NO_NULL_DESTINATION,
+    P.LOOKUP_STORED, P.LOOKUP_ANSWERED, P.HIT_HANDLED,
+    SOURCE_STABLE, STORED_IS_TRUE, SOURCE_BELONGS, LISTED_ONCE, ONE_PLACE, TABLE_OF_RUNNING, ONE_BLOCK, TABLE_IS_PREFIX,
+    WINDOW_STAYS, SLIDES_FROM_TABLE, FENCES_ARE_OF_OPEN_STORES,
+    LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, UNKNOWN_RAISES, ACK_IS_KNOWN, STORES_END,
+    *sequence.lemmas(P.EVERY), *recency.lemmas(P.RECENCIES),
+    *P.WITNESSES, *SOURCE_WITNESSES,
+)  # fmt: skip

@@ -1,0 +1,309 @@
+"""What must hold between the connector's copy and the scheduler's state."""
+
+from __future__ import annotations
+
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, LeadsTo, Witness
+from interlock.spec.language.terms import Primed, Term, card, conjunction, exists, forall
+from interlock.spec.mirror.actions import allocated, is_open, is_running, mirrored
+from interlock.spec.mirror.vocabulary import (
+    a,
+    answered,
+    answers,
+    b,
+    cancel_asked,
+    executing,
+    half_block,
+    hit,
+    index_entries,
+    k,
+    keys,
+    known,
+    listed_twice,
+    mirror_row,
+    placeholder,
+    r,
+    r2,
+    report_row,
+    resumed,
+    save_block,
+    save_for,
+    save_state,
+    save_states,
+    seat_state,
+    seat_states,
+    store_cursor,
+    store_refused,
+    table_row,
+    tracked,
+    whole_blocks,
+)
+
+COPYING = ("mirror_table", "mirror_batch", "mirror_all")
+SCANNING = ("mirror_table", "mirror_batch", "mirror_all")
+SAVING = ("mirror_saves", "mirror_two_saves", "mirror_all")
+CANCELLING = ("mirror_table", "mirror_match", "mirror_saves")
+EVERY = ("mirror_table", "mirror_batch", "mirror_match", "mirror_saves", "mirror_two_saves", "mirror_all")
+
+_done = seat_state(r).eq(seat_states["done"])
+
+MIRROR_EQUALS = Invariant(
+    id="mirror-equals-block-table",
+    source="contract R-16, R-27; B-094 vllm #46595, B-148 dynamo #8490, B-025 vllm #25856",
+    doc=(
+        "For a running request, what the connector has copied and what the next metadata reports are the "
+        "scheduler's table; after a preemption, what is reported is all of it."
+    ),
+    slices=COPYING,
+    formula=forall(r, b, is_running(r) >> table_row(r, b).eq((mirror_row(r, b) & ~resumed(r)) | report_row(r, b))),
+    premise=exists(r, b, is_running(r) & mirror_row(r, b)),
+)
+CURSOR_WITHIN = Invariant(
+    id="cursor-within-mirror",
+    source="contract I-50; B-166 vllm #52211, B-025 vllm #25856",
+    doc="The store cursor of a running request is within the connector's copy of its table.",
+    slices=COPYING,
+    formula=forall(r, (is_running(r) & ~resumed(r)) >> (store_cursor(r) <= mirrored(r))),
+    premise=exists(r, is_running(r) & (store_cursor(r) > 0)),
+)
+RANGE_IS_COMPUTED = Invariant(
+    id="stored-range-is-computed",
+    source="contract R-25, R-54; B-001 vllm #49118, B-035 vllm #27648, B-191 FlexKV #279",
+    doc="What is stored of a request was computed: whole blocks only, no placeholder, each in the table, with a key.",
+    slices=COPYING,
+    formula=forall(
+        r,
+        ((is_running(r) & ~resumed(r)) | _done)
+        >> ((store_cursor(r) <= whole_blocks(r)) & (store_cursor(r) <= allocated(r)) & (store_cursor(r) <= keys(r))),
+    ),
+    premise=exists(r, store_cursor(r) > 0),
+)
+COMPUTED_IN_TABLE = Invariant(
+    id="computed-tokens-have-a-block",
+    source="contract Q20",
+    doc="The scheduler computes tokens only into blocks that it has allocated, and allocates one when it is needed.",
+    slices=COPYING,
+    formula=forall(
+        r,
+        (whole_blocks(r) <= allocated(r))
+        & ((half_block(r) | placeholder(r)) >> (whole_blocks(r) < allocated(r)))
+        & (executing(r) >> placeholder(r))
+        & (allocated(r) <= whole_blocks(r) + 1)
+        & (is_running(r) >> (allocated(r) >= 1)),
+    ),
+    premise=exists(r, half_block(r)),
+)
+KEYS_KNOWN = Invariant(
+    id="prompt-and-computed-blocks-have-keys",
+    source="contract Q1; B-001 vllm #49118, B-035 vllm #27648",
+    doc="The key of the prompt's block is known from the start, that of any other once the block is computed.",
+    slices=COPYING,
+    formula=forall(
+        r,
+        seat_state(r).ne(seat_states["absent"])
+        >> ((keys(r) >= 1) & (whole_blocks(r) <= keys(r)) & (seat_state(r).eq(seat_states["queued"]) >> keys(r).eq(1))),
+    ),
+    premise=exists(r, keys(r) > 0),
+)
+KEY_PER_BLOCK = ActionProperty(
+    id="a-key-comes-with-a-whole-block",
+    source="contract R-25; B-035 vllm #27648",
+    doc="An output gives a key to the block that it makes whole, and to no other.",
+    slices=COPYING,
+    actions=("token_computed",),
+    formula=Primed(body=keys(r)).eq(keys(r)) | Primed(body=keys(r)).eq(Primed(body=whole_blocks(r))),
+)
+_said = {"below_zero": -1, "nothing": 0, "some": 1, "whole": 2, "beyond": 3}
+ANSWER_TAKEN = ActionProperty(
+    id="answer-is-taken-as-given",
+    source="contract R-04, R-07",
+    doc="What the connector answers is what the scheduler goes by, possible or not; nobody bends it.",
+    slices=("mirror_match", "mirror_all"),
+    actions=("answer_match", "match_out_of_range"),
+    formula=conjunction(*(a.eq(answers[name]) >> Primed(body=hit(r)).eq(n) for name, n in _said.items())),
+)
+LAUNCHED_BY_METADATA = ActionProperty(
+    id="a-save-is-launched-by-metadata-only",
+    source="contract J6, R-22",
+    doc="Planning a store does not launch it: the next metadata does.",
+    slices=SAVING,
+    actions=("plan_save", "plan_shared_save"),
+    formula=Primed(body=save_state(k)).eq(save_states["planned"]),
+)
+MATCHED_FIRST = Invariant(
+    id="scheduled-request-was-matched",
+    source="contract R-17, Q9",
+    doc="A request is scheduled only once the connector has answered its match.",
+    slices=("mirror_match", "mirror_all"),
+    formula=forall(r, is_running(r) >> answered(r)),
+    premise=exists(r, is_running(r)),
+)
+ROWS_ARE_ONES = Invariant(
+    id="block-is-in-one-request-table",
+    source="contract G1",
+    doc="A block is in one table at a time, and in none of a request that waits or has gone.",
+    slices=(*COPYING, "mirror_two_saves"),
+    formula=forall(r, r2, b, (table_row(r, b) & table_row(r2, b)) >> r.eq(r2))
+    & forall(r, b, table_row(r, b) >> (is_running(r) | _done)),
+    premise=exists(r, b, table_row(r, b)),
+)
+CLEAN_START = Invariant(
+    id="absent-request-left-nothing",
+    source="contract I-51, R-26",
+    doc="Once the connector has been told that a request is over, nothing of it is left: its id may come again.",
+    slices=EVERY,
+    formula=forall(
+        r,
+        seat_state(r).eq(seat_states["absent"])
+        >> (
+            forall(b, ~mirror_row(r, b) & ~table_row(r, b) & ~report_row(r, b))
+            & store_cursor(r).eq(0)
+            & whole_blocks(r).eq(0)
+            & keys(r).eq(0)
+            & hit(r).eq(0)
+            & ~(half_block(r) | placeholder(r) | executing(r) | resumed(r) | store_refused(r))
+            & ~(cancel_asked(r) | answered(r) | known(r))
+            & forall(k, ~tracked(r, k))
+        ),
+    ),
+    premise=exists(r, seat_state(r).eq(seat_states["absent"])),
+)
+HIT_IN_RANGE = Invariant(
+    id="hit-count-in-range",
+    source="contract R-04, R-05; B-057 vllm #43517, B-177 tpu-inference #860",
+    doc="A request that is scheduled has 0 <= hit <= prompt - 1: no impossible count, and a token to compute.",
+    slices=("mirror_match", "mirror_all"),
+    formula=forall(r, is_running(r) >> ((hit(r) >= 0) & (hit(r) <= 1))),
+    premise=exists(r, is_running(r) & (hit(r) > 0)),
+)
+ANSWER_LEAVES_ONE = BoundaryClause(
+    id="answer-leaves-a-token-to-compute",
+    source="contract R-05; B-177 tpu-inference #860",
+    doc="The connector never claims the whole prompt.",
+    slices=("mirror_match", "mirror_all"),
+    action="answer_match",
+    formula=a.ne(answers["whole"]),
+    invariant="hit-count-in-range",
+)
+GOOD_IS_ADMITTED = ActionProperty(
+    id="only-impossible-answers-are-refused",
+    source="B-057 vllm #43517; contract R-04",
+    doc="A request is refused for an impossible count only.",
+    slices=("mirror_match", "mirror_all"),
+    actions=("refuse_answer",),
+    formula=(hit(r) < 0) | (hit(r) > 2),
+)
+ALL_TRACKED = Invariant(
+    id="all-stores-of-a-request-are-tracked",
+    source="B-126 LMCache #3640; contract I-51",
+    doc="Each open store is in the connector's table of its request, and only open ones are.",
+    slices=SAVING,
+    formula=forall(r, k, (is_open(k) & save_for(k, r)).eq(tracked(r, k))) & forall(r, k, save_for(k, r) >> is_open(k)),
+    premise=exists(r, k, tracked(r, k)),
+)
+HAS_ITS_BLOCK = Invariant(
+    id="open-store-has-its-block",
+    source="B-175 FlexKV #269, B-126 LMCache #3640; contract R-28",
+    doc="The block of an open store, planned or in flight, is still in the table of its request.",
+    slices=SAVING,
+    formula=forall(r, k, (is_open(k) & save_for(k, r)) >> table_row(r, save_block(k))),
+    premise=exists(r, k, is_open(k) & save_for(k, r)),
+)
+INDEX_COUNTS = Invariant(
+    id="index-names-open-stores-once",
+    source="B-027 vllm #42761",
+    doc="The index of blocks being stored has one entry for each open store of a block, however the job lists it.",
+    slices=SAVING,
+    formula=forall(b, index_entries(b).eq(card(k, is_open(k) & save_block(k).eq(b)))),
+    premise=exists(b, index_entries(b) > 0),
+)
+ABORT_LEGAL = LeadsTo(
+    id="abort-is-legal-in-every-state",
+    source="contract R-52; B-119 LMCache #3499",
+    doc="A request that is cancelled ends, scheduled or not.",
+    slices=CANCELLING,
+    vars=(r,),
+    premise=cancel_asked(r),
+    conclusion=~cancel_asked(r),
+)
+DONE_GO = LeadsTo(
+    id="done-requests-are-forgotten",
+    source="contract V-01, R-26",
+    doc="The connector forgets every request that is over.",
+    slices=("mirror_saves", "mirror_match"),
+    vars=(r,),
+    premise=_done,
+    conclusion=~_done,
+)
+IMPOSSIBLE_ENDS = LeadsTo(
+    id="impossible-answer-ends-its-request",
+    source="B-057 vllm #43517",
+    doc="A request whose answer is impossible does not stay queued.",
+    slices=("mirror_match",),
+    vars=(r,),
+    premise=seat_state(r).eq(seat_states["queued"]) & (hit(r) < 0),
+    conclusion=seat_state(r).ne(seat_states["queued"]),
+)
+MIRROR_ADVANCES = ActionProperty(
+    id="mirror-advances-with-every-metadata",
+    source="B-025 vllm #25856; contract R-24",
+    doc="Each metadata brings the copy of every running request up to its table, whatever happens to others.",
+    slices=COPYING,
+    actions=("build_connector_meta",),
+    formula=forall(r, b, is_running(r) >> Primed(body=mirror_row(r, b)).eq(table_row(r, b))),
+)
+
+
+def _witness(id_: str, formula: Term, doc: str, *slices: str) -> Witness:
+    return Witness(id=f"mirror-{id_}", formula=formula, doc=doc, slices=slices, source="vacuity guard")
+
+
+WITNESSES = (
+    _witness("some-cancel-asked", exists(r, cancel_asked(r)), "A request is cancelled.", *CANCELLING),
+    _witness("some-request-done", exists(r, _done), "A request is over.", "mirror_saves", "mirror_match"),
+    _witness(
+        "some-answer-below-zero",
+        exists(r, seat_state(r).eq(seat_states["queued"]) & (hit(r) < 0)),
+        "A connector answers -1.",
+        "mirror_match",
+    ),
+    _witness(
+        "scheduled-without-a-hit", exists(r, is_running(r) & hit(r).eq(0)), "Nothing was hit.", "mirror_match",
+    ),
+    _witness(
+        "plain-store", exists(k, is_open(k) & ~listed_twice(k)), "A job lists a block once.", "mirror_saves",
+    ),
+    _witness(
+        "two-blocks-stored", exists(r, store_cursor(r) >= 2), "Two blocks of a request are stored.", "mirror_table",
+    ),
+    _witness(
+        "resumed-after-a-store",
+        exists(r, resumed(r) & (store_cursor(r) > 0)),
+        "A request is resumed that had stored a block.",
+        "mirror_table",
+    ),
+    _witness(
+        "refused-beside-another",
+        exists(r, r2, r.ne(r2) & store_refused(r) & exists(b, report_row(r2, b))),
+        "A store is refused in a step that reports blocks of another request.",
+        "mirror_batch",
+    ),
+    _witness(
+        "two-stores-of-one-request",
+        exists(r, card(k, save_state(k).eq(save_states["in_flight"]) & save_for(k, r)).eq(2)),
+        "Two stores of one request are in flight.",
+        "mirror_saves",
+    ),
+    _witness(
+        "shared-block-is-stored", exists(k, is_open(k) & listed_twice(k)), "A job lists a block twice.", "mirror_saves",
+    ),
+)  # fmt: skip
+
+PROPERTIES = (
+    MIRROR_EQUALS, CURSOR_WITHIN, RANGE_IS_COMPUTED, COMPUTED_IN_TABLE,
+    KEYS_KNOWN, KEY_PER_BLOCK, ANSWER_TAKEN, LAUNCHED_BY_METADATA,
+    MATCHED_FIRST,
+    ROWS_ARE_ONES, CLEAN_START, HIT_IN_RANGE,
+    ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
+    IMPOSSIBLE_ENDS, MIRROR_ADVANCES,
+    *WITNESSES,
+)  # fmt: skip

@@ -1,0 +1,187 @@
+"""What must hold of a request's tasks and blocks."""
+
+from __future__ import annotations
+
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Witness
+from interlock.spec.language.terms import Term, exists, forall
+from interlock.spec.tiers.tasks_actions import is_open
+from interlock.spec.tiers.tasks_vocabulary import (
+    b,
+    in_table,
+    report_withheld,
+    stored,
+    t,
+    task_block,
+    task_loads,
+    task_of,
+    task_order,
+    task_report,
+    task_state,
+    task_states,
+)
+from interlock.spec.tiers.vocabulary import client_state, client_states, r, r2
+
+TASKS = ("task_tables", "task_blocks", "task_hang")
+_started = task_state(t).eq(task_states["started"])
+_ended_without_load = client_state(r).eq(client_states["ended"]) & ~exists(
+    t, task_of(r, t) & is_open(t) & task_loads(t)
+)
+_created = task_state(t).eq(task_states["created"])
+
+LEAVES_TABLES = Invariant(
+    id="ended-task-is-in-no-table",
+    source="B-174 FlexKV #161",
+    doc="A request's table names a task exactly as long as the task is created or started, and for one request.",
+    slices=TASKS,
+    formula=forall(r, t, task_of(r, t) >> (is_open(t) & forall(r2, task_of(r2, t) >> r2.eq(r))))
+    & forall(t, is_open(t) >> exists(r, task_of(r, t))),
+    premise=exists(r, t, task_of(r, t)),
+)
+TARGET_BELONGS = Invariant(
+    id="loaded-block-belongs-to-its-request",
+    source="B-183 ATOM #2053; contract I-24",
+    doc="A load that is open writes a block that its request still has.",
+    slices=("task_tables", "task_hang"),
+    formula=forall(r, t, (task_of(r, t) & is_open(t) & task_loads(t)) >> in_table(r, task_block(t))),
+    premise=exists(t, _started & task_loads(t)),
+)
+STORE_KEEPS = Invariant(
+    id="accepted-store-keeps-its-block",
+    source="B-186 LMCache #4847; contract R-28",
+    doc="The block of a store that is planned, buffered or started is not given to anybody else.",
+    slices=TASKS,
+    formula=forall(
+        r,
+        r2,
+        t,
+        (task_of(r, t) & is_open(t) & ~task_loads(t) & in_table(r2, task_block(t))) >> r.eq(r2),
+    ),
+    premise=exists(t, _created & ~task_loads(t)),
+)
+ONE_OWNER = Invariant(
+    id="block-is-in-one-table",
+    source="contract G1",
+    doc="A block is given to one request at a time.",
+    slices=("task_blocks",),
+    formula=forall(r, r2, b, (in_table(r, b) & in_table(r2, b)) >> r.eq(r2)),
+    premise=exists(r, b, in_table(r, b)),
+)
+TASK_WITH_WORKER = Invariant(
+    id="started-task-is-with-the-worker-once",
+    source="contract R-20, I-46",
+    doc="Of a task there is one order, one report or one withheld report, and none after its end.",
+    slices=("task_tables", "task_blocks"),
+    formula=forall(
+        t,
+        task_state(t).one_of(task_states["started"], task_states["given_up"])
+        >> exists(r, ((task_order(t, r) > 0) | report_withheld(t, r) | (task_report(t) > 0))),
+    )
+    & forall(t, (_created | task_state(t).eq(task_states["absent"])) >> task_report(t).eq(0)),
+    premise=exists(t, _started),
+)
+HOLDER_STAYS = Invariant(
+    id="table-belongs-to-a-request",
+    source="contract Q31, I-51",
+    doc="A block, or a task, is in the tables of a request that is running or has ended, never of one forgotten.",
+    slices=TASKS,
+    formula=forall(
+        r,
+        (exists(b, in_table(r, b)) | exists(t, task_of(r, t)))
+        >> client_state(r).one_of(client_states["running"], client_states["ended"]),
+    ),
+    premise=exists(r, b, in_table(r, b)),
+)
+NOT_DROPPED = ActionProperty(
+    id="accepted-store-is-not-dropped",
+    source="B-186 LMCache #4847",
+    doc="A store that has been accepted is dropped only because its block is stored already.",
+    slices=TASKS,
+    actions=("cancel_task",),
+    formula=~task_loads(t) & stored(task_block(t)),
+)
+STORED_IS_HELD = Invariant(
+    id="stored-is-said-of-held-blocks",
+    source="contract 5(e); B-174 FlexKV #161",
+    doc="That what a block holds is stored, is forgotten when the block is let go.",
+    slices=TASKS,
+    formula=forall(b, stored(b) >> exists(r, in_table(r, b))),
+    premise=exists(b, stored(b)),
+)
+STARTED_TO_SOME_END = ActionProperty(
+    id="a-store-that-starts-has-something-to-store",
+    source="B-189 FlexKV #176; contract 5(e)",
+    doc="A store is started only of a block that is not stored yet.",
+    slices=TASKS,
+    actions=("start_task",),
+    formula=task_loads(t) | ~stored(task_block(t)),
+)
+ALL_STARTED = LeadsTo(
+    id="every-created-task-is-started-or-cancelled",
+    source="B-189 FlexKV #176",
+    doc="A task that has been created is started or cancelled; it does not stay in a table for nothing.",
+    slices=TASKS,
+    vars=(t,),
+    premise=_created,
+    conclusion=~_created,
+)
+FORWARDED = LeadsTo(
+    id="completion-is-forwarded-at-once",
+    source="B-179 ATOM #2146",
+    doc="A task that is started ends, whether or not its request goes on.",
+    slices=("task_tables", "task_blocks"),
+    vars=(t,),
+    premise=_started,
+    conclusion=~_started,
+)
+ALL_LEAVE = LeadsTo(
+    id="ended-request-gives-all-back",
+    source="contract V-01, V-02; B-183 ATOM #2053",
+    doc="A request that has ended, and loads nothing any more, is forgotten in the end, whatever its stores do.",
+    slices=TASKS,
+    vars=(r,),
+    premise=_ended_without_load,
+    conclusion=client_state(r).ne(client_states["ended"]),
+)
+
+
+def _witness(id_: str, formula: Term, doc: str, *slices: str) -> Witness:
+    return Witness(id=f"tiers-{id_}", formula=formula, doc=doc, slices=slices or TASKS, source="vacuity guard")
+
+
+TASK_PROPERTIES = (
+    LEAVES_TABLES, TARGET_BELONGS, STORE_KEEPS, NOT_DROPPED, STORED_IS_HELD,
+    ONE_OWNER, TASK_WITH_WORKER, HOLDER_STAYS, STARTED_TO_SOME_END,
+    ALL_STARTED, FORWARDED, ALL_LEAVE,
+    _witness(
+        "some-task-hangs",
+        exists(
+            r, t,
+            _started & task_of(r, t) & task_order(t, r).eq(0) & ~report_withheld(t, r) & task_report(t).eq(0),
+        ),
+        "A task is with the worker, and nothing will be heard of it.",
+        "task_hang",
+    ),
+    _witness("some-task-created", exists(t, _created), "A task is created."),
+    _witness("some-task-started", exists(t, _started), "A task is with the worker."),
+    _witness(
+        "ended-request-without-a-load",
+        exists(r, _ended_without_load),
+        "A request has ended and loads nothing.",
+    ),
+    _witness(
+        "load-and-store-of-an-ended-request",
+        exists(
+            r,
+            client_state(r).eq(client_states["ended"])
+            & exists(t, task_of(r, t) & task_loads(t) & _started)
+            & exists(t, task_of(r, t) & ~task_loads(t) & _started),
+        ),
+        "A request has ended while a load and a store of it are under way.",
+        "task_hang",
+    ),
+    _witness(
+        "block-stored-twice-over",
+        exists(t, _created & ~task_loads(t) & stored(task_block(t))),
+        "A store task is created of a block that is stored already.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,189 @@
+"""What becomes of a mutant: killed by a name, surviving with a note, equivalent for a reason, or not decided."""
+
+import time
+
+import pytest
+from support.lamps import PROPERTIES, lamps
+
+from interlock.proofs.explorer.result import Exploration
+from interlock.proofs.explorer.search import explore
+from interlock.proofs.mutation.baseline import Broken
+from interlock.proofs.mutation.changes import apply
+from interlock.proofs.mutation.generate import of_action
+from interlock.proofs.mutation.judge import Judge, Verdict
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.properties import Invariant
+from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import forall
+
+
+def judge(spec: Specification, *slices: str, seconds: float = 60, **options) -> Judge:
+    chosen = [s for s in spec.slices if not slices or s.name in slices]
+    return Judge(spec, spec.switch_values(), chosen, deadline=time.perf_counter() + seconds, **options)
+
+
+@pytest.fixture(scope="module")
+def lamp_judge() -> Judge:
+    return judge(lamps())
+
+
+KILLED = {
+    "drop-update:switch_on:lit": ("lit-is-on", "violated", ["switch_on(lamp_of0)"]),
+    "swap-target:switch_off:lamp.on.off": ("lit-is-on", "violated", ["switch_on(lamp_of0)", "switch_off(lamp_of0)"]),
+    "guard-false:switch_on": ("lit-is-on", "vacuous", []),
+    "guard-false:breaks": ("some-lamp-is-broken", "unreachable", []),
+    "delete-action:breaks": ("some-lamp-is-broken", "unreachable", []),
+}
+
+
+@pytest.mark.parametrize("change", KILLED)
+def test_a_killed_mutant_names_its_property(lamp_judge: Judge, change: str) -> None:
+    verdict = lamp_judge.judge(change)
+
+    assert verdict.status == "killed"
+    assert (verdict.killed_by, verdict.how, verdict.actions) == KILLED[change]
+    assert verdict.slice == "two"  # the quick one comes first
+
+
+@pytest.mark.parametrize(
+    ("change", "property_id"),
+    [
+        ("drop-fairness:repair", "broken-is-repaired"),
+        ("guard-false:repair", "broken-is-repaired"),
+        ("drop-fairness:switch_off", "on-ends"),
+    ],
+)
+def test_what_must_happen_and_need_not_any_more_is_noticed(lamp_judge: Judge, change: str, property_id: str) -> None:
+    verdict = lamp_judge.judge(change)
+
+    assert (verdict.status, verdict.killed_by, verdict.how) == ("killed", property_id, "violated")
+    assert verdict.actions
+
+
+def test_a_dead_update_survives(lamp_judge: Judge) -> None:
+    verdict = lamp_judge.judge("drop-update:switch_on:marked")
+
+    assert (verdict.status, verdict.killed_by, verdict.equivalent_reason) == ("survived", None, None)
+    assert verdict.note == "differs in two, three"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "drop-update:switch_on:never_true",
+        "drop-conjunct:switch_on:dark",
+        "shift-bound:switch_on:guard/is-not-burning#1",
+    ],
+)
+def test_what_changes_nothing_is_equivalent_for_a_reason(lamp_judge: Judge, change: str) -> None:
+    verdict = lamp_judge.judge(change)
+
+    assert (verdict.status, verdict.killed_by) == ("equivalent", None)
+    assert verdict.equivalent_reason == (
+        "the same reachable states and labelled transitions in two, three, and in two at lamp_of=3, three at lamp_of=4"
+    )
+
+
+def test_what_only_a_range_notices_survives() -> None:
+    """With one property that has nothing to do with counters, a counter that is wrong is no kill."""
+    verdict = judge(lamps(properties=(PROPERTIES[0],))).judge("shift-number:breaks:update/burning#1")
+
+    assert verdict.status == "survived"
+    assert "only automatic checks fail: range-of-burning" in verdict.note
+
+
+def test_a_mutant_of_an_action_that_never_happens_is_not_called_equivalent() -> None:
+    spec = apply(lamps(), "guard-false:breaks")
+    spec = spec.model_copy(update={"properties": (PROPERTIES[0],)})
+    verdict = judge(spec).judge("drop-update:breaks:lit")
+
+    assert verdict.status == "survived"
+    assert verdict.note == "breaks is never enabled in two, three"
+
+
+def test_a_mutant_of_what_no_slice_keeps_is_not_called_equivalent() -> None:
+    spec = lamps()
+    without = tuple(s.model_copy(update={"drop": ("marked",)}) for s in spec.slices)
+    verdict = judge(spec.model_copy(update={"slices": without})).judge("drop-update:switch_on:marked")
+
+    assert verdict.status == "survived"
+    assert verdict.note == "what it changes is in none of two, three"
+
+
+def test_a_specification_that_is_broken_as_it_is_judges_nothing() -> None:
+    wrong = PROPERTIES[0].model_copy(
+        update={
+            "id": "nothing-is-lit",
+            "formula": forall(*PROPERTIES[0].formula.vars, ~PROPERTIES[0].formula.body.left),
+        }
+    )
+
+    with pytest.raises(Broken) as refused:
+        judge(lamps(properties=(wrong,))).judge("drop-update:switch_on:lit")
+    assert refused.value.property_id == "nothing-is-lit"
+
+
+def test_out_of_time_is_undecided() -> None:
+    verdict = judge(lamps(), seconds=-1).judge("drop-update:switch_on:lit")
+
+    assert (verdict.status, verdict.note) == ("undecided", "the budget ran out")
+
+
+def test_a_trace_is_written_for_the_shortest_counterexample(tmp_path) -> None:
+    from interlock.statemachine.trace import read_trace
+
+    verdict = judge(lamps(), trace_dir=tmp_path).judge("drop-update:breaks:lit")
+    trace = read_trace(verdict.trace)
+
+    assert trace.header.meta["mutant"] == "drop-update:breaks:lit"
+    assert trace.header.meta["property"] == "lit-is-on"
+    assert [e.action for e in trace.events] == ["switch_on", "breaks"]
+
+
+def explored(spec: Specification, slice_: str) -> Exploration:
+    return explore(elaborate(spec, spec.switch_values(), spec.slice(slice_)))
+
+
+def noticed(before: Exploration, after: Exploration) -> tuple[set[str], int | None]:
+    """What the explorer, which knows nothing of baselines, says of a mutant: properties that notice, and how soon."""
+    declared = {p.id: p for p in before.program.system.properties}
+    fails = {i for i, v in after.verdicts.items() if i in declared and v in ("violated", "vacuous")}
+    lengths = [c.length for c in after.counterexamples if isinstance(declared.get(c.property_id), Invariant)]
+    return {i for i in fails if before.verdicts[i] == "holds"}, min(lengths, default=None)
+
+
+@pytest.fixture(scope="module")
+def load_judge() -> Judge:
+    return judge(SPECIFICATION, "load_ack")
+
+
+def _sample() -> list[str]:
+    lives = {a.name for a in SPECIFICATION.actions} - set(SPECIFICATION.slice("load_ack").remove)
+    found = [c for a in SPECIFICATION.actions if a.name in lives for c in of_action(SPECIFICATION, a)]
+    return [str(c) for c in found[::29] if not str(c).startswith("delete-row")]
+
+
+def test_the_explorer_says_the_same(load_judge: Judge) -> None:
+    """The search from the first difference finds what a search from the start finds, as soon."""
+    before = explored(SPECIFICATION, "load_ack")
+    for change in _sample():
+        verdict: Verdict = load_judge.judge(change)
+        properties, length = noticed(before, explored(apply(SPECIFICATION, change), "load_ack"))
+
+        assert (verdict.status == "killed") == bool(properties), change
+        if verdict.status == "killed":
+            assert verdict.killed_by in properties, change
+        killer = SPECIFICATION.property(verdict.killed_by) if verdict.killed_by else None
+        if isinstance(killer, Invariant) and verdict.how == "violated":
+            assert len(verdict.actions) == length, change
+
+
+def test_a_lemma_that_a_proof_needs_is_noticed_by_it() -> None:
+    verdict = judge(SPECIFICATION, "load_ack").judge(
+        "drop-lemma:no-block-stored-twice-in-flight:one-open-store-per-block"
+    )
+
+    assert (verdict.status, verdict.how) == ("killed", "proof fails")
+    assert verdict.killed_by == "no-block-stored-twice-in-flight"
+    assert verdict.note.startswith("not inductive without it: ")

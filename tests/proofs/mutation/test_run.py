@@ -1,0 +1,105 @@
+"""All mutants: two processes, a budget, and a verdict."""
+
+import pytest
+from support.lamps import BREAKS, PROPERTIES, REPAIR, SWITCH_OFF, SWITCH_ON, lamps
+
+from interlock.proofs.mutation.changes import parse
+from interlock.proofs.mutation.judge import Judge, undecided_one
+from interlock.proofs.mutation.run import run_mutate
+from interlock.spec.language.specification import UnknownName
+
+
+def without(action, *symbols):
+    return action.model_copy(update={"updates": tuple(u for u in action.updates if u.symbol not in symbols)})
+
+
+CLEAN = lamps(
+    actions=(
+        without(SWITCH_ON, "marked", "burning"),
+        without(SWITCH_OFF, "burning"),
+        without(BREAKS, "burning"),
+        REPAIR,
+    )
+)
+
+
+def test_survivors_are_listed_and_the_share_is_of_those_that_are_not_equivalent():
+    result = run_mutate(specs=(lamps(),))
+
+    assert result.verdict == "survived"
+    assert {i.id for i in result.items if i.status == "survived"} == {
+        "drop-update:switch_on:marked",
+        "drop-update:switch_off:burning",
+        "drop-update:breaks:burning",
+    }
+    assert result.mutants == result.killed + result.survived + result.equivalent
+    assert result.share == round(result.killed / (result.mutants - result.equivalent), 4)
+    assert all(i.killed_by for i in result.items if i.status == "killed")
+    assert not {i.id for i in result.items} & {r.id for r in result.refused}
+    assert len(result.refused) == 4
+    assert "lamps has most survivors, 3" in result.reason
+
+
+def test_a_specification_whose_properties_notice_everything_is_killed():
+    result = run_mutate(specs=(CLEAN,))
+
+    assert result.verdict == "killed", [i for i in result.items if i.status == "survived"]
+    assert result.survived == 0
+
+
+def test_the_outcome_does_not_depend_on_who_does_what():
+    one, two = (run_mutate(specs=(lamps(), CLEAN.model_copy(update={"name": "clean"})), jobs=n) for n in (1, 2))
+    told = [[(i.module, i.id, i.status, i.killed_by, i.slice, i.actions) for i in r.items] for r in (one, two)]
+
+    assert told[0] == told[1]
+    assert {i.module for i in one.items} == {"lamps", "clean"}
+
+
+def test_without_time_nothing_is_a_verdict():
+    result = run_mutate(specs=(lamps(),), budget=0)
+
+    assert result.verdict == "inconclusive"
+    assert "not decided" in result.reason
+
+
+def test_what_the_budget_does_not_reach_is_listed_as_undecided(monkeypatch):
+    """As it is when time runs out after the first mutants; slow machines may not decide how many these are."""
+    whole = Judge.judge
+
+    def judge(self, change):
+        return whole(self, change) if change.startswith("guard-false") else undecided_one(self.spec, parse(change))
+
+    monkeypatch.setattr(Judge, "judge", judge)
+    result = run_mutate(specs=(lamps(),))
+
+    assert result.verdict == "inconclusive"
+    assert (result.killed, result.undecided) == (4, result.mutants - 4)
+    assert {i.id for i in result.items if i.status == "undecided"} >= {"drop-update:switch_on:lit"}
+    assert result.reason == "19 of 23 mutants were not decided in 480 s"
+
+
+def test_a_specification_that_is_broken_as_it_is_is_inconclusive():
+    wrong = PROPERTIES[0].model_copy(update={"formula": ~PROPERTIES[0].formula})
+    result = run_mutate(specs=(lamps(properties=(wrong,)),))
+
+    assert result.verdict == "inconclusive"
+    assert "lit-is-on fails in two without any change" in result.reason
+
+
+def test_a_slice_limits_what_is_changed_and_where_it_is_looked_at():
+    seen = []
+    result = run_mutate(specs=(lamps(),), slices=["three"], kinds=["guard-false"], progress=seen.append)
+
+    assert {i.slice for i in result.items} == {"three"}
+    assert {i.kind for i in result.items} == {"guard-false"}
+    assert seen[-1].completed == seen[-1].total == 4
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [({"slices": ["four"]}, "slice"), ({"names": ["lamp"]}, "module"), ({"kinds": ["x"]}, "kind of change")],
+)
+def test_names_that_are_not_there_are_refused(names, kind):
+    with pytest.raises(UnknownName) as refused:
+        run_mutate(specs=(lamps(),), **names)
+    assert refused.value.kind == kind

@@ -1,0 +1,154 @@
+"""Admission under block pressure: the counterexamples are the reported failures, step by step."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock.proofs.check import run_check
+from interlock.proofs.mutation.changes import apply
+from interlock.spec.admission import SPECIFICATION
+from interlock.spec.language.settings import Demonstration
+from interlock.spec.language.specification import Specification
+
+FOUR = {"request": 2, "block": 4}
+FIVE = {"request": 2, "block": 5}
+SIX = {"request": 2, "block": 6}
+
+
+def counterexample(
+    property_: str,
+    slice_: str,
+    *,
+    scope: dict[str, int] | None = None,
+    spec: Specification = SPECIFICATION,
+    **switches: str,
+) -> list[str]:
+    """The actions of the shortest counterexample, by name."""
+    result = run_check(spec=spec, slices=[slice_], scope=scope, sets=switches, properties=[property_])
+    found = [v for v in result.runs[0].violations if v.property == property_]
+    assert found, f"{property_} has no counterexample"
+    return [str(action).split("(")[0] for action in found[0].actions]
+
+
+def holds(property_: str, slice_: str, *, scope: dict[str, int] | None = None, **switches: str) -> bool:
+    run = run_check(spec=SPECIFICATION, slices=[slice_], scope=scope, sets=switches, properties=[property_]).runs[0]
+    return run.exhaustive and run.properties[property_] == "holds"
+
+
+def demonstration(failure: str) -> Demonstration:
+    return next(d for d in SPECIFICATION.demonstrations if d.failure == failure)
+
+
+def of_demonstration(failure: str) -> list[str]:
+    d = demonstration(failure)
+    return counterexample(d.property, d.slice, scope=d.scope, **d.set)
+
+
+def in_order(actions: list[str], *wanted: str) -> bool:
+    """``wanted`` happens in this order, with anything between."""
+    rest = iter(actions)
+    return all(name in rest for name in wanted)
+
+
+def test_two_whole_loads_wait_for_each_other() -> None:
+    """B-059: no prompt lacks a block, and each first step does."""
+    actions = of_demonstration("B-059")
+    assert actions[-2:] == ["admit_load", "admit_load"]
+    assert len(actions) == 8
+
+
+@pytest.mark.parametrize("value", ["blocks_only", "rest_of_prompts"])
+def test_loads_that_wait_for_each_other_never_run(value: str) -> None:
+    actions = counterexample("loading-request-runs", "load_pressure", scope=FOUR, load_admission=value)
+    assert "admit_loaded" not in actions
+    assert actions.count("finished_recving") == 2
+    assert actions.count("stop_scan") >= 2
+
+
+def test_a_reserve_without_the_first_step_is_too_small_where_one_with_it_is_not() -> None:
+    assert holds("no-circular-wait-among-loads", "load_pressure", scope=FIVE, load_admission="reserve")
+
+
+def test_the_head_that_does_not_fit_hides_the_one_that_could_run() -> None:
+    """B-058: skipped, admitted behind it, loaded, and never visited."""
+    actions = of_demonstration("B-058")
+    assert in_order(actions, "skip_waiting", "admit_load", "finished_recving", "stop_scan", "stop_scan")
+    assert "admit_loaded" not in actions
+
+
+def test_a_load_that_is_admitted_stands_behind_the_loads_before_it() -> None:
+    """The reserve is kept for those who load already, so they must be visited first: order is part of it."""
+    changed = apply(SPECIFICATION, "drop-update:admit_load:ahead")
+    actions = counterexample("loading-request-runs", "pressure_mixed", spec=changed)
+    assert in_order(actions, "preempt", "admit_load", "stop_scan", "stop_scan")
+
+
+def test_a_fenced_victim_yields_nothing_and_the_next_one_neither() -> None:
+    """B-062: the last step is a cascade through all that run."""
+    actions = of_demonstration("B-062")
+    assert actions[-3:] == ["preempt", "preempt", "end_running_loop"]
+
+
+def test_with_fences_respected_somebody_goes_on() -> None:
+    assert holds("a-preemption-lets-somebody-run", "preemption", scope=SIX)
+
+
+def test_blocks_parked_behind_an_empty_step_never_return() -> None:
+    """B-170: every later scan stops for want of the blocks that are parked."""
+    actions = of_demonstration("B-170")
+    assert in_order(actions, "preempt", "preempt", "build_connector_meta", "process_step", "stop_scan", "stop_scan")
+    assert "admit" not in actions[actions.index("preempt") :]
+
+
+def test_thrashing_alone_is_no_deadlock() -> None:
+    assert holds("preempted-request-is-resumed", "preemption", scope=SIX, fenced_victim="preempt_anyway")
+
+
+def test_a_lost_report_defers_for_ever_without_a_deadline() -> None:
+    """B-017."""
+    actions = of_demonstration("B-017")
+    assert in_order(actions, "store_for_another", "skip_waiting", "skip_waiting")
+    assert "lose_store_report" in actions
+
+
+def test_a_deferral_for_ever_still_blocks_nobody_behind_it() -> None:
+    assert holds("behind-a-deferral-is-served", "lookup_deferral", lookup_deadline="none")
+
+
+def test_a_lost_report_keeps_the_blocks_of_an_ended_request() -> None:
+    """B-178: none runs, one waits."""
+    actions = of_demonstration("B-178")
+    assert in_order(actions, "plan_prefix_store", "finish", "stop_scan", "stop_scan")
+    assert "lose_store_report" in actions
+    assert actions.count("admit") == 1
+
+
+def test_promised_frees_that_never_come_starve_the_running() -> None:
+    """R-59: nobody is preempted for a request that needs a block, because frees are said to be coming."""
+    actions = counterexample("wanted-block-comes", "preempted_stores", store_hold="until_report")
+    assert "lose_store_report" in actions
+    assert "preempt" not in actions[actions.index("finish") :]
+
+
+def test_one_lost_report_leaves_the_engine_spinning() -> None:
+    """B-182: empty steps for ever."""
+    actions = of_demonstration("B-182")
+    assert in_order(actions, "expire_lookup", "finish", "begin_step", "begin_step")
+    assert "lose_store_report" in actions
+
+
+def test_who_arrives_during_the_last_flush_waits_with_the_engine() -> None:
+    """B-164."""
+    actions = of_demonstration("B-164")
+    assert in_order(actions, "plan_prefix_store", "finish", "end_waiting_loop", "add_request")
+    assert actions[-1] == "add_request"
+
+
+def test_cancelled_before_it_was_scheduled() -> None:
+    """B-001: two steps are enough."""
+    assert of_demonstration("B-001") == ["add_request", "abort"]
+
+
+def test_every_value_of_every_switch_has_a_verdict() -> None:
+    named = {(name, value) for e in SPECIFICATION.expectations for name, value in e.set.items()}
+    assert {(s.name, v) for s in SPECIFICATION.switches for v in s.values} <= named

@@ -1,0 +1,90 @@
+"""What is particular to the engine: the shapes of the seeds' and the defects' counterexamples."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock.proofs.check import run_check
+from interlock.spec.engine import SPECIFICATION
+from interlock.spec.language.properties import Invariant
+
+
+def counterexample(slice_: str, property_: str, **sets: str) -> list[str]:
+    """The names of the actions of the shortest counterexample; empty if the property holds."""
+    result = run_check(spec=SPECIFICATION, slices=[slice_], sets=sets, properties=[property_], engine="plain")
+    found = [v for v in result.runs[0].violations if v.property == property_]
+    return [a.split("(")[0] for a in found[0].actions] if found else []
+
+
+def in_order(actions: list[str], *wanted: str) -> bool:
+    """Whether these actions occur in this order, others in between."""
+    rest = iter(actions)
+    return all(w in rest for w in wanted)
+
+
+def test_frozen_count_misses_a_block_after_resumption() -> None:
+    """Seeds 001, contract 5(b): preempted, resumed, and the bad block lies above the count of the first admission."""
+    found = counterexample("resume", "no-token-from-invalid-block", recovery_base="cached_tokens")
+    assert in_order(found, "admit", "reset_running", "offer_sync", "sync_block_fails", "process_outputs")
+    assert "claim" not in found
+    assert len(found) == 18
+
+
+def test_scheduled_tokens_are_not_enough_when_steps_overlap() -> None:
+    """Seeds 001: a sharer that only the later step schedules keeps tokens of that step."""
+    found = counterexample("share_overlap", "computed-within-valid-prefix", recovery_base="computed_minus_scheduled")
+    assert in_order(found, "dispatch", "hit", "dispatch", "begin_update", "claim", "keep_base")
+    assert len(found) == 19
+
+
+def test_scheduled_tokens_are_enough_at_depth_one() -> None:
+    """Seeds 001: the change is right at pipeline depth 1."""
+    assert not counterexample(
+        "share_overlap", "computed-within-valid-prefix", recovery_base="computed_minus_scheduled", pipeline="one"
+    )
+
+
+def test_wrong_entry_hides_an_invalid_block() -> None:
+    """Seeds 001: a wrong entry of the scheduled-tokens map is a fault; Interlock does not read the map."""
+    found = counterexample(
+        "resume", "no-token-from-invalid-block", recovery_base="computed_minus_scheduled", pipeline="one"
+    )
+    assert found[-2:] == ["inflate_entry", "process_outputs"]
+
+
+@pytest.mark.parametrize(
+    ("slice_", "property_", "sets", "wanted"),
+    [
+        ("share", "hashed-block-is-valid-or-being-recomputed", {"invalid_hash": "keep"}, ("finish", "run_forward")),
+        (
+            "decoding",
+            "no-token-from-invalid-block",
+            {"in_flight_output": "deliver"},
+            ("dispatch", "decode", "dispatch", "claim", "process_outputs", "begin_update", "process_outputs"),
+        ),
+        (
+            "late_report",
+            "no-token-from-invalid-block",
+            {"invalid_scan": "running_and_loading", "load_failure_policy": "fail"},
+            ("withhold_report", "promote", "begin_update", "compute_new", "process_outputs"),
+        ),
+        (
+            "load_progress",
+            "failed-load-makes-progress",
+            {"reoffer": "allowed"},
+            ("retry", "offer_async", "retry", "offer_async"),
+        ),
+    ],
+    ids=["D1", "D2", "D8", "D9"],
+)
+def test_defects_of_0_32(slice_: str, property_: str, sets: dict[str, str], wanted: tuple[str, ...]) -> None:
+    """Contract section 9, each by its own switch."""
+    assert in_order(counterexample(slice_, property_, **sets), *wanted)
+
+
+def test_lemmas_are_named_by_the_proof() -> None:
+    """Every lemma of the module backs the proof, and none is a property of its own."""
+    proof = SPECIFICATION.property("computed-nonnegative")
+    assert isinstance(proof, Invariant)
+    lemmas = {p.id for p in SPECIFICATION.properties if isinstance(p, Invariant) and p.lemma}
+    assert lemmas <= set(proof.proof)

@@ -1,0 +1,97 @@
+"""KV cache groups in offloading: the seeds' own cases, and what the counterexamples look like."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock.proofs.check import run_check
+from interlock.spec.groups import SPECIFICATION
+
+
+def shortest(slice_: str, property_: str, scope: dict[str, int] | None = None, **switches: str) -> list[str]:
+    """The actions of a shortest counterexample, without the laying out of the model."""
+    result = run_check(
+        spec=SPECIFICATION, slices=[slice_], properties=[property_], sets=switches, scope=scope, engine="plain"
+    )
+    (violation,) = (v for v in result.runs[0].violations if v.property == property_)
+    return [a for a in violation.actions if not a.startswith(("lay_out", "declare_windowed"))]
+
+
+def names(actions: list[str]) -> list[str]:
+    return [a.partition("(")[0] for a in actions]
+
+
+def test_full_touch_evicts_the_window_before_what_has_left_it() -> None:
+    actions = shortest("recency", "useless-evicted-first", touch_order="full")
+    first, second = (a for a in actions if a.startswith("plan_store"))
+    evicted = actions[-1].removeprefix("evict_oldest(").removesuffix(")")
+    assert evicted in second, "the chunk in the window goes"
+    assert evicted not in first, "the one that has left it stays"
+
+
+def test_reversed_touch_evicts_the_head_first() -> None:
+    actions = shortest("recency", "useless-evicted-first", touch_order="reversed")
+    head = next(a for a in actions if a.startswith("plan_store"))
+    assert actions[-1].removeprefix("evict_oldest(").removesuffix(")") in head
+
+
+def test_swapped_fences_let_the_block_of_a_left_window_be_overwritten() -> None:
+    actions = shortest("store_sources", "group-store-source-stable", group_fences="swapped")
+    planned = names(actions).index("plan_store_from")
+    slid = names(actions).index("slide_out")
+    again = max(i for i, n in enumerate(names(actions)) if n == "allocate_block")
+    block = actions[slid].rpartition(" ")[2].removesuffix(")")
+    assert planned < slid < again
+    assert block in actions[planned]
+    assert block in actions[again]
+    assert names(actions)[-1] == "run_group_step"
+    assert "copy_chunk" not in names(actions)
+
+
+def test_a_stale_id_is_read_after_its_block_has_a_new_owner() -> None:
+    actions = shortest("store_sources", "store-source-is-of-its-request", stale_zero="no")
+    slid, again, planned = actions[-3:]
+    assert (names(actions)[-3:]) == ["slide_out", "allocate_block", "plan_store_from"]
+    block = slid.rpartition(" ")[2].removesuffix(")")
+    assert block in again
+    assert block in planned
+
+
+def test_one_group_is_asserted_so_a_second_is_never_looked_up() -> None:
+    actions = shortest("hybrid_lookup", "lookup-is-answered", groups="single")
+    assert names(actions) == ["add_request"]
+
+
+def test_one_known_group_asks_for_chunks_that_its_window_has_left() -> None:
+    actions = shortest("recency", "stored-prompt-is-hit", groups="single")
+    assert names(actions)[-4:] == ["evict_oldest", "finish", "add_request", "match_none"]
+
+
+def test_unpinned_hit_is_evicted_between_lookup_and_allocation() -> None:
+    actions = shortest("two_readers", "admitted-hit-stays-loadable", hit_pin="none")
+    assert names(actions)[-2:] == ["match", "evict_any"]
+
+
+def test_wider_load_covers_a_chunk_that_the_lookup_did_not_ask_about() -> None:
+    actions = shortest("recency", "admitted-hit-stays-loadable", coverage="load_wider")
+    assert names(actions)[-1] == "match", "the lookup's own answer is already not loadable"
+
+
+def test_a_job_that_lists_a_block_twice_has_it_by_a_stale_and_a_new_id() -> None:
+    actions = shortest("store_sources", "job-lists-a-block-once", scope={"chunk": 3}, stale_zero="no")
+    planned = [a for a in actions if a.startswith("plan_store_from")]
+    blocks = [a.split(", ")[3] for a in planned]
+    assert len(blocks) == len(set(blocks)) + 1
+    assert names(actions).count("build_connector_meta") == 1, "all of one metadata"
+
+
+@pytest.mark.parametrize("hit_pin", ["lookup", "visit"])
+def test_admitted_hits_are_kept_either_way(hit_pin: str) -> None:
+    result = run_check(
+        spec=SPECIFICATION,
+        slices=["recency"],
+        properties=["admitted-hit-stays-loadable", "load-reads-what-is-stored"],
+        sets={"hit_pin": hit_pin},
+        engine="plain",
+    )
+    assert result.verdict == "holds"
