@@ -8,7 +8,7 @@ told, so the guards read what a real scheduler's connector can know.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,9 @@ QUESTIONS = (
     ("publish", ("r", "b", "h")),
     ("evict", ("c",)),
     ("order_flush", ("j",)),
+    ("order_flush_of_load", ("j",)),
+    ("rest", ()),
+    ("build_connector_meta", ()),
 )
 """What the machine asks before it has chosen everything that the action is about."""
 
@@ -105,6 +108,9 @@ class KVOffloadMachine:
         self._hashed, self._must_flush = ledger.relation("hashed"), ledger.relation("must_flush")
         self._holders, self._kept = ledger.index("holds", 1), ledger.index("kept", 0)
         self._by_hash = ledger.inverse("chunk_hash")
+        self._job_loads = ledger.relation("job_loads")
+        self._request_state = ledger.function("request_state")
+        self._may_load = self._decision("plan_load", "no-store-is-open")
 
     # -- what the engine calls ---------------------------------------------------------------------
 
@@ -119,7 +125,10 @@ class KVOffloadMachine:
         self._tracked[request.request_id] = Tracked(request)
 
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
-        """The ready chunks that continue what the GPU has, up to the last token but one."""
+        """The ready chunks that continue what the GPU has, up to the last token but one.
+
+        ``None`` if a request that the tier has something for may not load yet.
+        """
         tracked = self._tracked[request.request_id]
         tracked.local_blocks = num_computed_tokens // self._block_size
         limit = (request.num_tokens - 1) // self._block_size
@@ -129,6 +138,9 @@ class KVOffloadMachine:
             if chunk is None:
                 break
             tracked.matched.append(chunk)
+        if tracked.matched and not self._may_load(tracked.request.request_id):
+            tracked.matched = []
+            return None, False
         return len(tracked.matched) * self._block_size, bool(tracked.matched)
 
     def update_state_after_alloc(
@@ -161,6 +173,9 @@ class KVOffloadMachine:
         self._order_flushes()
         for s in step.scheduled:
             self._scan(self._tracked[s.request_id])
+        self._order_last_flushes()
+        if self._why_not["build_connector_meta"]() == "something-to-do":
+            return ConnectorMetadata()  # the engine steps, but not for us: there is nothing that we would send
         self._do("build_connector_meta")
         return self._metadata()
 
@@ -188,8 +203,19 @@ class KVOffloadMachine:
         return False
 
     def has_pending_work(self) -> bool:
-        """Whether a job is open or a finished request has something left to store."""
-        return bool(self._jobs) or bool(self._kept)
+        """Whether the engine may not rest for our sake: as the specification has it."""
+        self._step_is_over()
+        return self._why_not["rest"]() == "no-work-is-reported"
+
+    def reset_cache(self) -> bool:
+        """The tier forgets what it has; true if nothing old can be served from now on, false: try again."""
+        self._step_is_over()
+        succeeds = "used" not in self._block_state.values()
+        self._do("reset_cache")
+        for tracked in self._tracked.values():
+            tracked.scanned = 0
+            tracked.matched = []
+        return succeeds
 
     # -- moves ---------------------------------------------------------------------------------------
 
@@ -205,6 +231,13 @@ class KVOffloadMachine:
 
     def _may(self, action: str, *known: Any) -> bool:
         return self._why_not[action](*known) is None
+
+    def _decision(self, action: str, conjunct: str) -> Callable[..., bool]:
+        """A conjunct of a guard as a function; always true where the switches say so."""
+        try:
+            return self.ledger.decision(action, conjunct)
+        except KeyError:
+            return lambda *_: True
 
     def _step_is_over(self) -> None:
         """The first call after a step's metadata is how a connector hears that its outputs are there."""
@@ -289,7 +322,19 @@ class KVOffloadMachine:
 
     def _order_flushes(self) -> None:
         for job in sorted(self._must_flush):
-            self._do("order_flush", job)
+            self._do(self._flush_of(job), job)
+
+    def _order_last_flushes(self) -> None:
+        """Once nobody is left who goes on, what the specification flushes then."""
+        if any(self._request_state.get(t) == "scheduled" for t in self._tracked):
+            return
+        for job in tuple(self._jobs):
+            order = self._flush_of(job)
+            if self._may(order, job):
+                self._do(order, job)
+
+    def _flush_of(self, job: int) -> str:
+        return "order_flush_of_load" if job in self._job_loads else "order_flush"
 
     def _ready_chunk(self, hash_: Hash) -> int | None:
         """A chunk that holds a prefix and that a load could read now."""

@@ -109,7 +109,7 @@ class EmbeddedEngine:
 
     def has_work(self) -> bool:
         """Whether stepping on changes anything."""
-        return bool(self.requests) or self.connector.has_pending_work()
+        return bool(self.requests or self._finished) or self.connector.has_pending_work()
 
     # -- a step --------------------------------------------------------------------------------------
 
@@ -180,7 +180,8 @@ class EmbeddedEngine:
                 for is_store, jobs in ((True, metadata.store_jobs), (False, metadata.load_jobs))
                 for job in jobs
             ]
-            worker.run_step(metadata, arrivals, lambda ghost: self._forward(ghost, scheduled))
+            for job, done in worker.run_step(metadata, arrivals, lambda ghost: self._forward(ghost, scheduled)):
+                self._note(job, done)
             if self._chooser is not None:
                 waiting = [j for j in worker.copies if worker.state(j) in ("store_queued", "load_queued")]
                 for chosen in list(self._chooser(worker.rank, waiting)):
@@ -235,7 +236,11 @@ class EmbeddedEngine:
 
     def _report(self, worker: Worker, job: int) -> None:
         worker.copy(job)
-        self._reports.append((job, worker.report(job)))
+        self._note(job, worker.report(job))
+
+    def _note(self, job: int, done: bool) -> None:
+        """A worker's report, which comes with the outputs of this step or the next."""
+        self._reports.append((job, done))
         self._unreported[job] -= 1
 
     def _due_s(self, rank: int, is_store: bool) -> float | None:

@@ -38,7 +38,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The engine makes a step."""
+    """The engine makes a step, if it has anything to do."""
 
     op: ClassVar[str] = "step"
 
@@ -108,6 +108,7 @@ def run(
     connector: ConnectorPort | None = None,
     chooser: Chooser | None = None,
     drain: bool = False,
+    rest: bool = False,
     record: Callable[..., object] | None = None,
     spec: Specification = SPECIFICATION,
 ) -> Run:
@@ -117,6 +118,7 @@ def run(
         switches: that differ from the default preset.
         connector: the connector under test; our own machine if not given.
         drain: afterwards, complete everything and step until nothing is left to do.
+        rest: afterwards, step for as long as the engine has a reason to; ``open_jobs`` are then left for ever.
         record: also called for each event (a trace's writer).
 
     Raises:
@@ -139,6 +141,8 @@ def run(
             played.ignored.append(index)
     if drain:
         drain_engine(engine)
+    if rest:
+        let_engine_rest(engine)
     played.faults = engine.faults
     played.steps = engine.step_number
     played.open_jobs = engine.open_jobs
@@ -172,6 +176,20 @@ def drain_engine(engine: EmbeddedEngine, steps_max: int = 1000) -> None:
     raise RuntimeError(f"after {steps_max} steps there is still work: {engine.requests}, {engine.open_jobs}")
 
 
+PATIENCE_STEPS = 4
+REST_STEPS_MAX = 64
+
+
+def let_engine_rest(engine: EmbeddedEngine) -> None:
+    """Step until the engine has no reason to go on. Copies take their time, but not for ever."""
+    for step in range(REST_STEPS_MAX):
+        if not engine.has_work():
+            return
+        for job in engine.open_jobs if step >= PATIENCE_STEPS else ():
+            engine.complete(job)
+        engine.step()
+
+
 def _apply(engine: EmbeddedEngine, operation: Operation) -> bool:
     match operation:
         case Add():
@@ -180,6 +198,8 @@ def _apply(engine: EmbeddedEngine, operation: Operation) -> bool:
             prompt = prompt_of(operation.prompt, operation.tail, engine.sizes.block_size)
             return bool(prompt) and engine.add(operation.request, prompt, operation.max_tokens)
         case Step():
+            if not engine.has_work():
+                return False
             engine.step()
             return True
         case Abort():

@@ -48,19 +48,30 @@ class Worker:
 
     def run_step(
         self, metadata: ConnectorMetadata, arrivals: list[PendingCopy], forward: Callable[[Ghost], None]
-    ) -> None:
-        """Flushes, then the forward, then the rest of the metadata waits to be copied."""
+    ) -> list[tuple[int, bool]]:
+        """Flushes, then the forward, then the rest of the metadata waits to be copied.
+
+        Returns:
+            What this step's output reports: each flushed job, and whether it succeeded.
+        """
         for copy in arrivals:
             self.copies[copy.job.job] = copy
             self._ledger.deliver("store_meta" if copy.is_store else "load_meta", (self.rank, copy.job.job))
         for job in metadata.jobs_to_flush:
             self._ledger.deliver("flush_meta", (self.rank, job))
+        queued = {job for job in metadata.jobs_to_flush if self.state(job) in ("store_queued", "load_queued", "idle")}
+        reported: list[tuple[int, bool]] = []
         for move in self._ledger.do("run_step", self.rank):
-            if move.target == "copied":
-                self._move_bytes(self.copies[move.entity[1]])
+            if move.target == "idle":
+                job = move.entity[1]
+                if job in queued:
+                    self._move_bytes(self.copies[job])
+                reported.append((job, move.source != "copy_failed"))
+                del self.copies[job]
         forward(self.ghost)
         for channel in ("store_meta", "load_meta", "flush_meta"):
             self._ledger.clear(channel)
+        return reported
 
     def copy(self, job: int) -> bool:
         """The bytes move now; false if they have moved."""

@@ -33,6 +33,9 @@ NOT_AT_A_BOUNDARY = ("computed-and-kept-is-served", "passed-over-is-not-lost", "
 """Nothing that a connector does can break these in a trace: skips of a scan leave no event, and the reports
 are our own harness's. They are checked on the model."""
 
+LEFT_OPEN = "issued-jobs-complete"
+"""A leads-to that a trace can refute after all: the engine has no reason to make another step."""
+
 CRASH = "connector-does-not-raise"
 HANG = "calls-return"
 DIES = "process-survives"
@@ -49,12 +52,14 @@ class Played:
         events: in order, each with its arguments by sort or parameter.
         faults: of the content oracle: ``kind`` (read or store), ``event`` (index) and where.
         error: an exception or time-out: ``kind``, ``type``, ``message``, ``where``.
+        left_open: jobs that are open although the engine has no reason to make another step.
     """
 
     events: list[dict[str, Any]]
     faults: list[dict[str, Any]]
     steps: int
     error: dict[str, Any] | None = None
+    left_open: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,8 @@ class Judge:
         violations = [v for v in replayed.violations if v.property not in exercised]
         broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in violations]
         broken += [self._from_oracle(f, trace.events) for f in played.faults]
+        if played.left_open:
+            broken.append(_left_open(played.left_open, len(trace.events) - 1))
         if played.error is not None:
             broken.append(_raised(played.error, len(trace.events)))
         elif replayed.stopped and not broken:
@@ -184,6 +191,12 @@ def _unexplained(property_id: str, side: Side, replayed: ReplayResult, trace: Tr
     return Broken(f"{property_id}:{trace.events[at].event}", property_id, side, replayed.stopped, at)
 
 
+def _left_open(jobs: Sequence[int], at: int) -> Broken:
+    names = ", ".join(f"job{j}" for j in jobs)
+    message = f"{names}: open when the engine came to rest; nothing is acknowledged until another request arrives"
+    return Broken(f"{LEFT_OPEN}:rest", LEFT_OPEN, "connector", message, at)
+
+
 def _raised(error: dict[str, Any], at: int) -> Broken:
     if error["kind"] == "died":
         return Broken(DIES, DIES, "connector", error["message"], at)
@@ -228,7 +241,7 @@ def _with_premises(spec: Specification) -> Specification:
             formula=negation(p.premise),
         )
         for p in spec.properties
-        if isinstance(p, Invariant) and not p.lemma and p.premise is not None
+        if isinstance(p, Invariant) and not p.lemma and not p.policy and p.premise is not None
     )
     return spec.model_copy(update={"properties": (*spec.properties, *premises)})
 
@@ -239,5 +252,6 @@ def property_ids(spec: Specification) -> list[str]:
         p.id
         for p in spec.properties
         if p.id not in NOT_AT_A_BOUNDARY
+        and not p.policy
         and (isinstance(p, (BoundaryClause, ActionProperty)) or (isinstance(p, Invariant) and not p.lemma))
     ]

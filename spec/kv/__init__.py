@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.kv.actions import ACTIONS
+from interlock.spec.kv.demonstrations import DEMONSTRATIONS
 from interlock.spec.kv.lifecycles import LIFECYCLES
 from interlock.spec.kv.properties import PROPERTIES
 from interlock.spec.kv.settings import EXPECTATIONS, PRESETS, SLICES
@@ -24,6 +25,7 @@ SPECIFICATION = build(
         properties=PROPERTIES,
         slices=SLICES,
         expectations=EXPECTATIONS,
+        demonstrations=DEMONSTRATIONS,
     )
 )
 

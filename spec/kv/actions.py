@@ -11,14 +11,20 @@ from interlock.spec.kv.predicates import (
     between_steps,
     dedup_says_skip,
     ended,
+    flush_is_due,
     held_by_another,
-    is_filled_by_open_load,
+    is_filled_by_load,
     is_read_by_open_load,
     live,
     no_room,
     open_store,
     pins,
+    pool_is_free,
     serves,
+    something_to_do,
+    stale,
+    under_way,
+    work_is_reported,
 )
 from interlock.spec.kv.vocabulary import (
     b,
@@ -36,6 +42,7 @@ from interlock.spec.kv.vocabulary import (
     due_value,
     expects,
     failure_seen,
+    finish_store,
     flush_meta,
     fresh,
     gpu_value,
@@ -49,11 +56,14 @@ from interlock.spec.kv.vocabulary import (
     job_block,
     job_chunk,
     job_loads,
+    job_request,
     job_state,
     job_states,
     kept,
+    kv_reset,
     load_meta,
     load_value,
+    match_busy,
     must_flush,
     output,
     pending_count,
@@ -100,7 +110,8 @@ def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
 
 
 BETWEEN_STEPS = need("between-steps", between_steps())
-OUTSIDE_SCHEDULE = need("outside-schedule", phase().ne(phases["scheduling"]))
+LISTENING = need("listening", phase().one_of(phases["updated"], phases["executing"]))
+STEPPING = need("something-to-do", phase().eq(phases["scheduling"]) | something_to_do(), policy=True)
 SCHEDULING = assign(phase(), phases["scheduling"])
 FENCE_SETTLED = need(
     "flush-ordered-before-scan",
@@ -114,7 +125,8 @@ add_request = Action(
     name="add_request", event="add_request", params=(r,), site=SCHEDULER,
     guard=(BETWEEN_STEPS,),
     fires=(fire("request", r),),
-    source="contract Q1", doc="A request arrives.",
+    updates=(assign(phase(), ite(phase().eq(phases["resting"]), phases["updated"], phase())),),
+    source="contract Q1", doc="A request arrives; an engine at rest wakes up.",
 )  # fmt: skip
 
 hit = Action(
@@ -193,7 +205,7 @@ publish_loaded = Action(
         need("held", holds(r, b)),
         need("not-hashed", ~hashed(b)),
         need("loaded-value", load_value(b, h)),
-        need("load-has-ended", ~is_filled_by_open_load(b)),
+        need("load-has-ended", ~is_filled_by_load(b)),
     ),
     updates=(
         assign(hashed(b), True),
@@ -210,6 +222,7 @@ publish_loaded = Action(
 def _plan(j_updates: tuple[Update, ...], loads: bool) -> tuple[Update, ...]:
     """What planning any job sets: its endpoints, the reports it waits for, the messages to every worker."""
     return (
+        assign(job_request(j), r),
         assign(job_loads(j), loads),
         assign(job_block(j), b),
         assign(job_chunk(j), c),
@@ -219,6 +232,9 @@ def _plan(j_updates: tuple[Update, ...], loads: bool) -> tuple[Update, ...]:
         SCHEDULING,
     )
 
+
+_STILL_READ = exists(j2, stale(j2) & job_loads(j2) & job_chunk(j2).eq(c))
+"""A chunk's old bytes are of no more interest once a store is to overwrite it, unless a stale load still reads them."""
 
 plan_store = Action(
     name="plan_store", event="plan_store", params=(r, b, c, j), site=SCHEDULER,
@@ -248,7 +264,7 @@ plan_store = Action(
                     scan_results["passed"],
                 ),
             ),
-            assign_all(w, h, to=cpu_value(w, c, h), value=False),
+            assign_all(w, h, to=cpu_value(w, c, h), value=False, when=~_STILL_READ),
         ),
         loads=False,
     ),
@@ -261,6 +277,7 @@ plan_finish_store = Action(
     fires=(fire("request", r), fire("block", b), fire("chunk", c), fire("job", j)),
     sends=(send(store_meta, w, j, over=(w,)),),
     guard=(
+        need("finish-stores-are-made", finish_store.is_("yes"), policy=True),
         BETWEEN_STEPS,
         need("kept-at-finish", kept(r, b, h)),
         need("cursor", ~scanned(r, b), policy=True),
@@ -277,7 +294,7 @@ plan_finish_store = Action(
             assign(must_flush(j), fresh(b)),
             assign(reads_current(j), ~fresh(b)),
             assign(scan_result(b), ite(fresh(b), scan_result(b), scan_results["passed"])),
-            assign_all(w, h2, to=cpu_value(w, c, h2), value=False),
+            assign_all(w, h2, to=cpu_value(w, c, h2), value=False, when=~_STILL_READ),
         ),
         loads=False,
     ),
@@ -347,6 +364,11 @@ plan_load = Action(
         need("not-hashed", ~hashed(b)),
         need("freshly-allocated", fresh(b)),
         need("not-yet-loading", ~exists(h2, load_value(b, h2))),
+        need(
+            "no-store-is-open",
+            match_busy.is_("proceed") | ~exists(j2, live(j2) & ~job_loads(j2) & job_request(j2).eq(r)),
+            policy=True,
+        ),
     ),
     updates=_plan(
         (
@@ -365,8 +387,9 @@ order_flush = Action(
     sends=(send(flush_meta, w, j, over=(w,)),),
     guard=(
         BETWEEN_STEPS,
+        STEPPING,
         need("is-a-store", ~job_loads(j)),
-        need("only-when-fenced", must_flush(j), policy=True),
+        need("only-when-due", must_flush(j) | flush_is_due(j), policy=True),
     ),
     updates=(
         # Ordered again, it is open no longer, and the entry may be that of a later store.
@@ -376,17 +399,25 @@ order_flush = Action(
     ),
     fairness=Fairness.WEAK,
     fairness_why="build_connector_meta orders every flush that its fences demand",
-    source="contract J5, J9, I-28",
+    source="contract J5, J9, J12, I-28; vLLM PR 42611",
     doc="This step's metadata orders the workers to finish store j before the forward: it is no longer open.",
 )  # fmt: skip
 
 order_flush_of_load = Action(
     name="order_flush_of_load", event="order_flush", params=(j,), site=SCHEDULER,
     fires=(fire("job", j),),
-    guard=(BETWEEN_STEPS,),
-    updates=(SCHEDULING,),
-    source="contract J12, 5(c): jobs_to_flush may name loads",
-    doc="The same for a load: it may end sooner, and stays open until its reports.",
+    sends=(send(flush_meta, w, j, over=(w,)),),
+    guard=(
+        BETWEEN_STEPS,
+        STEPPING,
+        need("is-a-load", job_loads(j)),
+        need("only-when-due", must_flush(j) | flush_is_due(j), policy=True),
+    ),
+    updates=(assign(must_flush(j), False), SCHEDULING),
+    fairness=Fairness.WEAK,
+    fairness_why="build_connector_meta orders every flush that is due",
+    source="contract J12, 5(c): jobs_to_flush may name loads; vLLM PR 42611",
+    doc="The same for a load: its bytes are there before the forward; it stays open until its reports.",
 )  # fmt: skip
 
 build_connector_meta = Action(
@@ -395,7 +426,9 @@ build_connector_meta = Action(
     sends=(send(step, w, over=(w,)),),
     guard=(
         BETWEEN_STEPS,
+        STEPPING,
         need("fenced-are-flushed", forall(j2, ~must_flush(j2)), policy=True),
+        need("last-jobs-are-flushed", forall(j2, ~flush_is_due(j2)), policy=True),
     ),
     updates=(
         assign(phase(), phases["executing"]),
@@ -411,18 +444,38 @@ build_connector_meta = Action(
         ),
     ),
     fairness=Fairness.WEAK,
-    fairness_why="the engine keeps stepping while a job is open (drain; empty steps included)",
-    source="R-22, R-23; contract section 1 engine loop",
+    fairness_why="the engine steps while it has something to do (empty steps included)",
+    source="R-22, R-23; contract section 1 engine loop; vLLM PR 42611",
     doc="schedule() ends: metadata with all planned jobs and flushes goes to the workers with the step.",
 )  # fmt: skip
 
 
-def _flushed_now(j: Term) -> Term:
-    """Worker w copies store j before the forward of the step that it begins."""
-    return (
-        live(j) & (flush_meta(w, j) > 0) & (copy_state(w, j).eq(copy_states["store_queued"]) | (store_meta(w, j) > 0))
-    )
+rest = Action(
+    name="rest", event="rest", site=SCHEDULER, observed=False,
+    guard=(
+        need("after-update", phase().eq(phases["updated"])),
+        need("no-work-is-reported", ~work_is_reported()),
+        need("no-request-is-left", forall(r, request_state(r).eq(request_states["absent"]))),
+        need("reports-are-heard", forall(j, done(j).eq(0) & undone(j).eq(0))),
+    ),
+    updates=(assign(phase(), phases["resting"]),),
+    source="contract section 1 engine loop: has_requests() is false; R-58, R-72",
+    doc="The engine has nothing to do: it waits for a request, and hears no report until then.",
+)  # fmt: skip
 
+
+def _flushed_now(j: Term, *, loads: bool) -> Term:
+    """Worker w copies job j before the forward of the step that it begins."""
+    state, meta = ("load_queued", load_meta) if loads else ("store_queued", store_meta)
+    return under_way(j) & (flush_meta(w, j) > 0) & (copy_state(w, j).eq(copy_states[state]) | (meta(w, j) > 0))
+
+
+def _saved(store: Term) -> Term:
+    """A flushed store, of those that ``store`` speaks of, gives shard c of worker w prefix h."""
+    return exists(j, _flushed_now(j, loads=False) & store & job_chunk(j).eq(c) & gpu_value(w, job_block(j), h))
+
+
+_FLUSHABLE = ("store_queued", "load_queued", "copied")
 
 run_step = Action(
     name="run_step", event="run_step", params=(w,), site=WORKER, observed=False,
@@ -433,18 +486,36 @@ run_step = Action(
         receive_all(flush_meta, w, j, over=(j,)),
     ),
     fires=(Fire(lifecycle="copy", entity=(w, j), over=(j,)),),
-    sends=(send(output, w),),
+    sends=(
+        send(output, w),
+        # What is flushed has ended before the forward, so the report on it comes with this step's output.
+        send(
+            done, j, over=(j,),
+            when=(flush_meta(w, j) > 0)
+            & ((store_meta(w, j) > 0) | copy_state(w, j).one_of(*(copy_states[s] for s in _FLUSHABLE))),
+        ),
+        send(undone, j, over=(j,), when=(flush_meta(w, j) > 0) & copy_state(w, j).eq(copy_states["copy_failed"])),
+    ),
     updates=(
         # Flush before forward: both read the state before this step, so the copy takes the old content.
+        # A stale store and a live one may be flushed into one chunk; the live one is the later.
         assign_all(
             c, h, to=cpu_value(w, c, h),
-            value=exists(j, _flushed_now(j) & job_chunk(j).eq(c) & gpu_value(w, job_block(j), h)),
-            when=exists(j, _flushed_now(j) & job_chunk(j).eq(c)),
+            value=ite(
+                exists(j, _flushed_now(j, loads=False) & live(j) & job_chunk(j).eq(c)),
+                _saved(live(j)),
+                _saved(stale(j)),
+            ),
+            when=exists(j, _flushed_now(j, loads=False) & job_chunk(j).eq(c)),
         ),
         assign_all(
             b, h, to=gpu_value(w, b, h),
-            value=due_value(b, h),
-            when=due(b),
+            value=ite(
+                due(b),
+                due_value(b, h),
+                exists(j, _flushed_now(j, loads=True) & job_block(j).eq(b) & cpu_value(w, job_chunk(j), h)),
+            ),
+            when=due(b) | exists(j, _flushed_now(j, loads=True) & job_block(j).eq(b)),
         ),
     ),
     fairness=Fairness.WEAK, fairness_why="workers run the steps that they are given",
@@ -509,6 +580,9 @@ def _settle(failed: Term | bool) -> tuple[Update, ...]:
             b, to=scan_result(b), value=scan_results["excused"],
             when=job_block(j).eq(b) & last_report() & ~job_loads(j) & reads_current(j) & failed,
         ),
+        # Whatever the next metadata was to flush, its bytes are settled; and of a stale job this was the last word.
+        assign(must_flush(j), must_flush(j) & ~last_report()),
+        assign(job_loads(j), job_loads(j) & ~(stale(j) & last_report())),
     )  # fmt: skip
 
 
@@ -520,7 +594,7 @@ acknowledge = Action(
         fire_all("chunk", c, when=job_chunk(j).eq(c)),
         fire_all("block", b, when=job_block(j).eq(b)),
     ),
-    guard=(OUTSIDE_SCHEDULE,),
+    guard=(LISTENING,),
     updates=_settle(failure_seen(j)),
     fairness=Fairness.STRONG,
     fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
@@ -536,8 +610,8 @@ acknowledge_failure = Action(
         fire_all("chunk", c, when=job_chunk(j).eq(c)),
         fire_all("block", b, when=job_block(j).eq(b)),
     ),
-    guard=(OUTSIDE_SCHEDULE,),
-    updates=(*_settle(True), assign(failure_seen(j), True)),
+    guard=(LISTENING,),
+    updates=(*_settle(True), assign(failure_seen(j), ~stale(j))),
     fairness=Fairness.STRONG,
     fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
     source="Interlock's fault action; contract 3.2 complete_store(success=False)",
@@ -561,7 +635,7 @@ update_from_output = Action(
 loaded = Action(
     name="loaded", event="loaded", params=(r,), site=SCHEDULER,
     fires=(fire("request", r), fire_all("block", b, when=holds(r, b))),
-    guard=(OUTSIDE_SCHEDULE, need("loads-have-ended", forall(b, holds(r, b) >> ~is_filled_by_open_load(b)))),
+    guard=(LISTENING, need("loads-have-ended", forall(b, holds(r, b) >> ~is_filled_by_load(b)))),
     updates=(
         assign_all(b, to=holds(r, b), value=False, when=request_state(r).eq(request_states["held"])),
         assign_all(b, h, to=expects(r, b, h), value=False, when=request_state(r).eq(request_states["held"])),
@@ -580,10 +654,18 @@ preempt = Action(
         assign_all(b, to=holds(r, b), value=False),
         assign_all(b, to=scanned(r, b), value=False),
         assign_all(b, h, to=expects(r, b, h), value=False),
+        assign_all(
+            j, to=must_flush(j), value=True, when=~pins() & open_store(j) & job_request(j).eq(r),
+        ),
     ),
-    source="contract Q22, R-60",
-    doc="A schedule() begins by taking the blocks of a running request, which waits again.",
+    source="contract Q22, R-60, 2.1 flush sources",
+    doc=(
+        "A schedule() begins by taking the blocks of a running request, which waits again. Where nothing else "
+        "keeps the sources of its stores, the metadata of that schedule() orders their flush."
+    ),
 )  # fmt: skip
+
+_FORGETS = ~kv_reset.is_("ignored")
 
 _STAYS_NOT = request_state(r).ne(request_states["loading"])
 """A request that ends while it is loading is held, blocks and all, until the load has ended."""
@@ -604,10 +686,34 @@ finish = Action(
     doc="A request ends (stop, length, abort): its blocks go back, unless another holds them or a store pins them.",
 )  # fmt: skip
 
+reset_cache = Action(
+    name="reset_cache", event="reset_cache", site=SCHEDULER,
+    fires=(fire_all("job", j), fire_all("chunk", c)),
+    guard=(need("between-steps", phase().one_of(phases["updated"], phases["resting"])),),
+    updates=(
+        assign_all(j, to=must_flush(j), value=kv_reset.is_("flush"), when=_FORGETS & live(j)),
+        assign_all(j, to=failure_seen(j), value=False, when=_FORGETS & live(j)),
+        assign_all(j, to=reads_current(j), value=False, when=_FORGETS & live(j)),
+        assign_all(b, to=in_flight(b), value=False, when=_FORGETS),
+        assign_all(r, b, h, to=kept(r, b, h), value=False, when=_FORGETS),
+        assign_all(r, b, to=scanned(r, b), value=False, when=_FORGETS),
+        assign_all(b, to=scan_result(b), value=scan_results["unscanned"], when=_FORGETS),
+        # If no block is in use the reset succeeds: the weights may have changed, so what was computed is worthless.
+        assign_all(b, to=hashed(b), value=False, when=pool_is_free()),
+        assign_all(w, b, h, to=gpu_value(w, b, h), value=False, when=pool_is_free()),
+        assign_all(w, c, h, to=cpu_value(w, c, h), value=False, when=pool_is_free()),
+    ),
+    source="contract J12, L6, Q23, R-62, R-63; vLLM #57727",
+    doc=(
+        "reset_prefix_cache with its connector: the tier forgets what it has. The reset succeeds if no GPU block is "
+        "in use, and then the GPU's prefix cache is empty too; otherwise the caller has to try again."
+    ),
+)  # fmt: skip
+
 ACTIONS = (
     add_request, hit, allocate, publish, publish_loaded,
     plan_store, plan_finish_store, skip_store, evict, plan_load, order_flush,
     order_flush_of_load, preempt,
-    build_connector_meta, run_step, copy_store, copy_load, copy_fails, report, report_failure,
-    update_from_output, acknowledge, acknowledge_failure, loaded, finish,
+    build_connector_meta, rest, run_step, copy_store, copy_load, copy_fails, report, report_failure,
+    update_from_output, acknowledge, acknowledge_failure, loaded, finish, reset_cache,
 )  # fmt: skip

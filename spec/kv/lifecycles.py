@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.predicates import held_by_another, is_read_by_store, pins
+from interlock.spec.kv.predicates import (
+    held_by_another,
+    is_read_by_open_load,
+    is_read_by_store,
+    pins,
+    stale,
+    under_way,
+)
 from interlock.spec.kv.vocabulary import (
     b,
     c,
@@ -10,7 +17,10 @@ from interlock.spec.kv.vocabulary import (
     flush_meta,
     holds,
     j,
+    j2,
+    job_chunk,
     job_loads,
+    kv_reset,
     load_meta,
     pending_count,
     r,
@@ -21,7 +31,7 @@ from interlock.spec.kv.vocabulary import (
     w,
 )
 from interlock.spec.language.lifecycles import Lifecycle, Row, row
-from interlock.spec.language.terms import Term, exists
+from interlock.spec.language.terms import Term, exists, ite
 
 
 def last_report() -> Term:
@@ -43,8 +53,10 @@ REQUEST = Lifecycle(
     rows=(
         row("absent", "add_request", "waiting", source="contract Q1"),
         row("waiting", "hit", "scheduled", source="contract Q9, Q10, G2"),
+        row("preempted", "hit", "scheduled", source="contract Q9, Q10, G2"),
         row("scheduled", "hit", "scheduled", source="contract Q9, Q10, G2"),
         row("waiting", "allocate", "scheduled", source="contract Q9, Q10, G1"),
+        row("preempted", "allocate", "scheduled", source="contract Q9, Q10, G1"),
         row("scheduled", "allocate", "scheduled", source="contract Q20, G1"),
         row("scheduled", "publish", "scheduled", source="contract G3"),
         row("scheduled", "plan_load", "loading", source="contract Q8"),
@@ -54,10 +66,11 @@ REQUEST = Lifecycle(
         row("scheduled", "publish_loaded", "scheduled", source="contract Q11, Q13"),
         row("scheduled", "plan_store", "scheduled", source="contract J1"),
         row("waiting", "finish", "finished", source="contract Q30, Q31"),
+        row("preempted", "finish", "finished", source="contract Q27, Q30, R-52"),
         row("scheduled", "finish", "finished", source="contract Q26, Q30, Q31"),
         row("loading", "finish", "held", source="contract Q31: delay, the load is still to come"),
         row("held", "loaded", "finished", source="contract Q32"),
-        row("scheduled", "preempt", "waiting", source="contract Q22"),
+        row("scheduled", "preempt", "preempted", source="contract Q22"),
         row("finished", "plan_finish_store", "finished", source="contract J1, J5"),
         row("finished", "build_connector_meta", "absent", source="R-26: finished ids are reported once"),
     ),
@@ -110,6 +123,12 @@ BLOCK = Lifecycle(
     ),
 )  # fmt: skip
 
+
+def _gives_back() -> Term:
+    """Chunk c was reserved for stale jobs, and j is the last of them."""
+    return kv_reset.is_("hold") & ~exists(j2, j2.ne(j) & under_way(j2) & job_chunk(j2).eq(c))
+
+
 CHUNK = Lifecycle(
     name="chunk",
     entity=(c,),
@@ -121,22 +140,30 @@ CHUNK = Lifecycle(
         row("absent", "plan_finish_store", "pending", source="contract 3.2 prepare_store"),
         row(
             "pending", "acknowledge", "ready",
-            guard=last_report() & ~failure_seen(j), source="contract 3.2 complete_store, I-43",
+            guard=last_report() & ~failure_seen(j) & ~stale(j), source="contract 3.2 complete_store, I-43",
         ),
         row(
             "pending", "acknowledge", "absent",
-            guard=last_report() & failure_seen(j), source="contract 3.2 complete_store(success=False)",
+            guard=last_report() & ite(stale(j), _gives_back(), failure_seen(j)),
+            source="contract 3.2 complete_store(success=False); stale: 2.2, I-58",
         ),
         row(
             "pending", "acknowledge_failure", "absent",
-            guard=last_report(), source="contract 3.2 complete_store(success=False)",
+            guard=last_report() & (~stale(j) | _gives_back()),
+            source="contract 3.2 complete_store(success=False); stale: 2.2, I-58",
         ),
         row("ready", "plan_load", "ready", source="contract 3.2 prepare_load"),
         row("ready", "evict", "absent", source="contract 3.2, I-40"),
+        row(
+            "ready", "reset_cache", "pending",
+            guard=kv_reset.is_("hold") & is_read_by_open_load(c), source="contract 2.2: references until the report",
+        ),
+        row("ready", "reset_cache", "absent", guard=~kv_reset.is_("ignored"), source="contract J12, L6"),
+        row("pending", "reset_cache", "absent", guard=kv_reset.is_("forget", "flush"), source="contract J12, L6"),
     ),
 )  # fmt: skip
 
-_STORES = ("store_in_flight", "flush_requested")
+_OPEN = ("store_in_flight", "load_in_flight", "flush_requested")
 
 
 def _ends(event: str, state: str) -> tuple[Row, ...]:
@@ -167,9 +194,18 @@ JOB = Lifecycle(
         row("planned", "order_flush", "flush_requested", source="contract J5"),
         row("store_in_flight", "order_flush", "flush_requested", source="contract J9, I-28"),
         row("flush_requested", "order_flush", "flush_requested", source="contract 5(c): ordered again at every step"),
-        row("load_in_flight", "order_flush_of_load", "load_in_flight", source="contract J12, 5(c)"),
-        *(r_ for s in (*_STORES, "load_in_flight") for r_ in _ends("acknowledge", s)),
-        *(r_ for s in _STORES for r_ in _ends("acknowledge_failure", s)),
+        row("load_in_flight", "order_flush_of_load", "flush_requested", source="contract J12, 5(c)"),
+        row("flush_requested", "order_flush_of_load", "flush_requested", source="contract 5(c)"),
+        row("stale", "order_flush", "stale", source="contract J12"),
+        row("stale", "order_flush_of_load", "stale", source="contract J12, L6"),
+        *(r_ for s in _OPEN for r_ in _ends("acknowledge", s)),
+        *(r_ for s in ("store_in_flight", "flush_requested") for r_ in _ends("acknowledge_failure", s)),
+        *(row(s, "reset_cache", "stale", guard=~kv_reset.is_("ignored"), source="contract J12, L6") for s in _OPEN),
+        *(
+            row("stale", event, state, guard=guard, source="contract J12, I-47: later reports are skipped")
+            for event in ("acknowledge", "acknowledge_failure")
+            for state, guard in (("stale", ~last_report()), ("absent", last_report()))
+        ),
         # The end is remembered until the next metadata; then the record is gone, as in J11.
         row("completed", "build_connector_meta", "absent", source="contract J11: the job is deleted"),
         row("failed", "build_connector_meta", "absent", source="contract J11: the job is deleted"),
@@ -184,7 +220,7 @@ COPY = Lifecycle(
     doc="A job at one worker. Submission to the copy engine is part of being queued; reported is idle again.",
     rows=(
         row(
-            "idle", "run_step", "copied",
+            "idle", "run_step", "idle",
             guard=(store_meta(w, j) > 0) & (flush_meta(w, j) > 0), source="contract J9",
         ),
         row(
@@ -192,7 +228,11 @@ COPY = Lifecycle(
             guard=(store_meta(w, j) > 0) & ~(flush_meta(w, j) > 0), source="contract J6, J8",
         ),
         row("idle", "run_step", "load_queued", guard=load_meta(w, j) > 0, source="contract L2"),
-        row("store_queued", "run_step", "copied", guard=flush_meta(w, j) > 0, source="contract J9, R-31"),
+        # Flushed before the forward, and reported with this step's output.
+        *(
+            row(s, "run_step", "idle", guard=flush_meta(w, j) > 0, source="contract J9, J10, R-31")
+            for s in ("store_queued", "load_queued", "copied", "copy_failed")
+        ),
         row("store_queued", "copy_store", "copied", source="contract J8, J10"),
         row("load_queued", "copy_load", "copied", source="contract L3"),
         row("store_queued", "copy_fails", "copy_failed", source="Interlock's fault action; compare contract J10"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from interlock.spec.kv.vocabulary import (
     b2,
     block_hash,
+    block_state,
+    block_states,
     chunk,
     chunk_hash,
     chunk_state,
@@ -13,6 +15,7 @@ from interlock.spec.kv.vocabulary import (
     copy_states,
     hashed,
     holds,
+    idle,
     in_flight,
     job,
     job_block,
@@ -24,6 +27,8 @@ from interlock.spec.kv.vocabulary import (
     phase,
     phases,
     r2,
+    request_state,
+    request_states,
     source_hold,
     store_dedup,
     store_meta,
@@ -43,6 +48,16 @@ def live(j: Term) -> Term:
     )
 
 
+def stale(j: Term) -> Term:
+    """A reset has forgotten job j, which workers have yet to report on."""
+    return job_state(j).eq(job_states["stale"])
+
+
+def under_way(j: Term) -> Term:
+    """Some worker has yet to report on job j, live or stale."""
+    return live(j) | stale(j)
+
+
 def ended(j: Term) -> Term:
     """Job j has completed or failed, and the next metadata forgets it."""
     return job_state(j).one_of(job_states["completed"], job_states["failed"])
@@ -54,19 +69,19 @@ def open_store(j: Term) -> Term:
 
 
 def open_load(j: Term) -> Term:
-    """Load j is planned or in flight."""
-    return job_loads(j) & job_state(j).one_of(job_states["planned"], job_states["load_in_flight"])
+    """Load j has not ended; a flush order may make it end sooner."""
+    return job_loads(j) & live(j)
 
 
 def is_read_by_store(b: Term, *, besides: Term | None = None) -> Term:
-    """Some store that has not ended reads block b (another one than job ``besides``)."""
+    """Some store that is under way reads block b (another one than job ``besides``)."""
     other = TRUE if besides is None else _j.ne(besides)
-    return exists(_j, other & live(_j) & ~job_loads(_j) & job_block(_j).eq(b))
+    return exists(_j, other & under_way(_j) & ~job_loads(_j) & job_block(_j).eq(b))
 
 
-def is_filled_by_open_load(b: Term) -> Term:
-    """Some open load writes block b."""
-    return exists(_j, open_load(_j) & job_block(_j).eq(b))
+def is_filled_by_load(b: Term) -> Term:
+    """Some load that is under way writes block b."""
+    return exists(_j, under_way(_j) & job_loads(_j) & job_block(_j).eq(b))
 
 
 def is_read_by_open_load(c: Term) -> Term:
@@ -111,6 +126,36 @@ def between_steps() -> Term:
 def with_worker(w: Term, j: Term) -> Term:
     """Worker w still owes a report on job j: the job is on its way to it, or in its hands."""
     return (store_meta(w, j) > 0) | (load_meta(w, j) > 0) | copy_state(w, j).ne(copy_states["idle"])
+
+
+def tracked_and_unfinished(r: Term) -> Term:
+    """The connector has been asked about r, which goes on. A request in the queue that nobody asked about is not."""
+    return request_state(r).one_of(*(request_states[s] for s in ("preempted", "loading", "scheduled"))) | (
+        request_state(r).eq(request_states["waiting"]) & exists(b2, holds(r, b2))
+    )
+
+
+def flush_is_due(j: Term) -> Term:
+    """All tracked requests have finished, and ``idle`` says that the last metadata flushes job j. It does not yet."""
+    chosen = ite(idle.is_("flush"), TRUE, idle.is_("flush_before_plan") & job_state(j).ne(job_states["planned"]))
+    to_order = live(j) & job_state(j).ne(job_states["flush_requested"])
+    return chosen & forall(r2, ~tracked_and_unfinished(r2)) & to_order
+
+
+def work_is_reported() -> Term:
+    """The connector reports pending work: a job is open, or a request has just finished and may be stored."""
+    just_finished = exists(r2, request_state(r2).eq(request_states["finished"]))
+    return idle.is_("flush", "drain") & (just_finished | exists(_j, live(_j)))
+
+
+def something_to_do() -> Term:
+    """The engine has a reason to step: a request, one that has just finished, or work that the connector reports."""
+    return exists(r2, request_state(r2).ne(request_states["absent"])) | work_is_reported()
+
+
+def pool_is_free() -> Term:
+    """No GPU block is in use, so a reset of the prefix cache succeeds."""
+    return forall(b2, block_state(b2).eq(block_states["free"]))
 
 
 def pins() -> Term:

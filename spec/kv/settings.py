@@ -6,84 +6,152 @@ from typing import Literal
 
 from interlock.spec.language.settings import Expectation, Preset, Slice
 
+
+def _preset(name: str, doc: str, **values: str) -> Preset:
+    return Preset(name=name, values=values, doc=doc)
+
+
 PRESETS = (
-    Preset(
-        name="interlock",
-        values={"store_dedup": "in_flight", "source_hold": "fence"},
-        doc="Interlock's own connector; the default.",
+    _preset(
+        "interlock", "Interlock's own connector; the default.",
+        store_dedup="in_flight", source_hold="fence", idle="flush", finish_store="yes", match_busy="none",
+        kv_reset="flush",
     ),
-    Preset(
-        name="seed",
-        values={"store_dedup": "in_flight", "source_hold": "fence"},
-        doc="The five changes in vLLM from which this specification grows, as they were made.",
+    _preset(
+        "seed", "The five changes in vLLM from which this specification grows, as they were made.",
+        store_dedup="in_flight", source_hold="fence", idle="flush_before_plan", finish_store="no",
+        match_busy="proceed", kv_reset="flush",
     ),
-    Preset(
-        name="vllm-0.20.2/SimpleCPUOffloadConnector",
-        values={"store_dedup": "per_step", "source_hold": "pin"},
-        doc="Also 0.19.0 to 0.21.0: a set local to the step, and a reference on every source.",
+    _preset(
+        "vllm-0.20.2/SimpleCPUOffloadConnector",
+        "Also 0.19.0 to 0.21.0: a set local to the step, and a reference on every source.",
+        store_dedup="per_step", source_hold="pin", idle="none", finish_store="no", match_busy="proceed",
+        kv_reset="hold",
     ),
-    Preset(
-        name="vllm-0.32.0/SimpleCPUOffloadConnector",
-        values={"store_dedup": "in_flight", "source_hold": "pin"},
-        doc="From 0.22.0 on: the set of block ids in flight lives across steps.",
+    _preset(
+        "vllm-0.20.2/OffloadingConnector",
+        "Also 0.19.0 to 0.21.0: nothing steps the engine once the last request has gone.",
+        store_dedup="in_flight", source_hold="fence", idle="none", finish_store="no", match_busy="proceed",
+        kv_reset="flush",
     ),
-    Preset(
-        name="vllm-0.32.0/OffloadingConnector",
-        values={"store_dedup": "in_flight", "source_hold": "fence"},
-        doc="Fences and flushes; one slot per key makes a second store of a hash impossible.",
+    _preset(
+        "vllm-0.22.1/SimpleCPUOffloadConnector",
+        "From 0.22.0 on: the set of block ids in flight lives across steps; nothing steps an idle engine.",
+        store_dedup="in_flight", source_hold="pin", idle="none", finish_store="no", match_busy="proceed",
+        kv_reset="hold",
     ),
-)
+    _preset(
+        "vllm-0.22.1/OffloadingConnector",
+        "Also 0.23.0: when all requests have finished, the metadata orders the flush of every open job.",
+        store_dedup="in_flight", source_hold="fence", idle="flush_before_plan", finish_store="no",
+        match_busy="proceed", kv_reset="flush",
+    ),
+    _preset(
+        "vllm-0.32.0/SimpleCPUOffloadConnector",
+        "References on every source; it reports pending work, so the engine steps until all is acknowledged.",
+        store_dedup="in_flight", source_hold="pin", idle="drain", finish_store="yes", match_busy="proceed",
+        kv_reset="hold",
+    ),
+    _preset(
+        "vllm-0.32.0/OffloadingConnector",
+        "Fences and flushes; one slot per key makes a second store of a hash impossible.",
+        store_dedup="in_flight", source_hold="fence", idle="drain", finish_store="yes", match_busy="none",
+        kv_reset="flush",
+    ),
+)  # fmt: skip
 
 _LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load", "order_flush_of_load")
 
 _FAILURES = ("copy_fails", "report_failure", "acknowledge_failure")
+_RESETS = ("reset_cache",)
 _CONTENT = ("gpu_value", "cpu_value", "due", "due_value", "expects")
 
 SLICES = (
     Slice(
+        name="tiny",
+        scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 1},
+        quick=True,
+        doc="One of each, and everything that can happen: the inner loop.",
+    ),
+    Slice(
+        name="last_step",
+        remove=(*_RESETS, *_LOADS, *_FAILURES, "evict", "preempt", "hit", "skip_store"),
+        drop=_CONTENT,
+        scope={"request": 1, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
+        doc="The last request ends: two of its stores, in flight or planned at its finish; no content.",
+    ),
+    Slice(
+        name="busy",
+        remove=(*_RESETS, *_FAILURES, "plan_finish_store", "evict"),
+        drop=(*_CONTENT, "kept"),
+        scope={"request": 1, "block": 1, "chunk": 2, "job": 2, "worker": 1, "hash": 2},
+        doc="A preempted request that comes back while a store of its own is open; no content.",
+    ),
+    Slice(
+        name="busy_running",
+        remove=(*_RESETS, *_FAILURES, "plan_finish_store", "evict", "hit", "skip_store", "preempt", "finish"),
+        drop=(*_CONTENT, "kept"),
+        scope={"request": 1, "block": 3, "chunk": 2, "job": 3, "worker": 1, "hash": 2},
+        default=False,
+        doc="A running request that would load while a store of its own is open: the shortest way to mix them.",
+    ),
+    Slice(
+        name="reset",
+        remove=(*_LOADS, *_FAILURES, "evict", "preempt"),
+        scope={"request": 1, "block": 1, "chunk": 1, "job": 2, "worker": 1, "hash": 1},
+        doc="The cache is reset while stores are open, with content that a reset makes worthless.",
+    ),
+    Slice(
+        name="reset_load",
+        remove=(*_FAILURES, "evict", "preempt", "plan_finish_store", "hit", "skip_store"),
+        drop=("kept",),
+        scope={"request": 2, "block": 2, "chunk": 1, "job": 2, "worker": 1, "hash": 1},
+        doc="The cache is reset while a load is open, and its chunk is used again, with content.",
+    ),
+    Slice(
         name="dedup",
-        remove=(*_LOADS, *_FAILURES, "plan_finish_store", "evict"),
+        remove=(*_RESETS, *_LOADS, *_FAILURES, "plan_finish_store", "evict"),
         drop=(*_CONTENT, "kept"),
         scope={"request": 2, "block": 1, "chunk": 2, "job": 2, "worker": 2, "hash": 1},
         doc="Two requests that share a prefix, two stores of it, acknowledged by two workers; no content.",
     ),
     Slice(
         name="store",
-        remove=(*_LOADS, "plan_finish_store"),
+        remove=(*_RESETS, *_LOADS, "plan_finish_store"),
         drop=(*_CONTENT, "kept"),
         scope={"request": 1, "block": 2, "chunk": 1, "job": 1, "worker": 1, "hash": 1},
         doc="Two blocks of one prefix, failing stores, a full tier, eviction; no content.",
     ),
     Slice(
-        name="finish_store",
-        remove=_LOADS,
+        name="at_finish",
+        remove=(*_RESETS, *_LOADS),
         scope={"request": 2, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 2},
         doc="Stores at the finish, reallocation of their source, fences and flushes, with content.",
     ),
     Slice(
         name="finish_twice",
-        remove=(*_LOADS, *_FAILURES, "evict"),
+        remove=(*_RESETS, *_LOADS, *_FAILURES, "evict"),
         drop=_CONTENT,
         scope={"request": 2, "block": 1, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
         doc="Two stores of one block around a finish, in its allocation or the one before; no content.",
     ),
     Slice(
         name="partial_failure",
-        remove=(*_LOADS, "plan_finish_store", "preempt"),
+        remove=(*_RESETS, *_LOADS, "plan_finish_store", "preempt"),
         drop=("kept",),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
         doc="A store that fails on one worker and not on the other, with content.",
     ),
     Slice(
         name="load",
-        remove=(*_FAILURES, "plan_finish_store"),
+        remove=(*_RESETS, *_FAILURES, "plan_finish_store"),
         drop=("kept",),
         scope={"request": 1, "block": 2, "chunk": 1, "job": 1, "worker": 1, "hash": 2},
         doc="Loads beside stores: pins, promotion, requests that end meanwhile, with content of two prefixes.",
     ),
     Slice(
         name="load_ack",
-        remove=(*_FAILURES, "plan_finish_store", "evict"),
+        remove=(*_RESETS, *_FAILURES, "plan_finish_store", "evict"),
         drop=(*_CONTENT, "kept"),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
         doc="Loads acknowledged by two workers; no content.",
@@ -105,6 +173,10 @@ def _row(
 _DOUBLE, _SERVED, _LOST = (
     "no-block-stored-twice-in-flight", "computed-and-kept-is-served", "passed-over-is-not-lost",
 )  # fmt: skip
+_COMPLETE, _FLUSHES, _MIXED = (
+    "issued-jobs-complete", "last-step-flushes-every-job", "loads-and-stores-never-mixed",
+)  # fmt: skip
+_FORGOTTEN, _STALE = "after-reset-nothing-old-is-served", "stale-job-touches-nothing"
 _SIMPLE_OLD, _SIMPLE_NEW = "vllm-0.20.2/SimpleCPUOffloadConnector", "vllm-0.32.0/SimpleCPUOffloadConnector"
 
 EXPECTATIONS = (
@@ -125,15 +197,60 @@ EXPECTATIONS = (
         "fails", "store", _LOST,
         "b1 and b2 share a hash, b2 was skipped, the store of b1 fails", store_dedup="in_flight_by_hash",
     ),
-    _row("holds", "finish_store", "store-source-stable", "fences and flushes", source_hold="fence"),
-    _row("holds", "finish_store", "store-source-stable", "references", source_hold="pin"),
+    _row("holds", "at_finish", "store-source-stable", "fences and flushes", source_hold="fence"),
+    _row("holds", "at_finish", "store-source-stable", "references", source_hold="pin"),
     _row("fails", "dedup", _DOUBLE, "seen on 0.19.1 and 0.20.2 by the gate", _SIMPLE_OLD),
+    # seeds 002: the last step
+    *(
+        _row("fails", slice_, _COMPLETE, "the last request has gone, and nothing steps the engine", idle="none")
+        for slice_ in ("tiny", "load_ack")
+    ),
+    _row(
+        "fails", "last_step", _COMPLETE, "what the last metadata plans it does not flush",
+        idle="flush_before_plan", finish_store="yes",
+    ),
+    _row(
+        "fails", "last_step", _FLUSHES, "the set is computed before this step's stores are planned",
+        idle="flush_before_plan", finish_store="yes",
+    ),
+    *(
+        _row(
+            "holds", slice_, property_, "the seed as it was made plans nothing at a finish",
+            idle="flush_before_plan", finish_store="no",
+        )
+        for slice_, property_ in (("last_step", _COMPLETE), ("last_step", _FLUSHES), ("load_ack", _COMPLETE))
+    ),
+    *(
+        _row("holds", slice_, property_, "PR 42611, of the jobs planned in the same metadata too", idle="flush")
+        for slice_, property_ in (("last_step", _COMPLETE), ("last_step", _FLUSHES), ("load_ack", _COMPLETE))
+    ),
+    *(
+        _row("holds", slice_, _COMPLETE, "PR 45595: pending work keeps the engine stepping", idle="drain")
+        for slice_ in ("last_step", "load_ack")
+    ),
+    _row("holds", "last_step", _COMPLETE, "with stores at the finish", finish_store="yes"),
+    #
+    _row("holds", "busy", _MIXED, "the match answers None while a store is open", match_busy="none"),
+    _row("fails", "busy", _MIXED, "vLLM #46014: a preempted request comes back and loads", match_busy="proceed"),
+    # resets
+    _row("holds", "reset", _FORGOTTEN, "every open job is flushed before anything new", kv_reset="flush"),
+    _row("holds", "reset", _FORGOTTEN, "chunks of open jobs stay reserved", kv_reset="hold"),
+    _row("holds", "reset_load", _STALE, "the flush of a stale load comes first", kv_reset="flush"),
+    _row("fails", "reset", _FORGOTTEN, "vLLM #57727: the tier goes on serving what it had", kv_reset="ignored"),
+    _row("fails", "reset", _FORGOTTEN, "a late copy overwrites what was stored since", kv_reset="forget"),
+    _row("fails", "reset", _STALE, "the chunk is taken while the old copy runs", kv_reset="forget"),
+    _row("fails", "tiny", _COMPLETE, "0.20.2: nothing steps an idle engine", "vllm-0.20.2/OffloadingConnector"),
+    _row("fails", "tiny", _COMPLETE, "0.22.1: nor does it here", "vllm-0.22.1/SimpleCPUOffloadConnector"),
+    _row("holds", "dedup", _DOUBLE, "the set lives across steps", "vllm-0.22.1/SimpleCPUOffloadConnector"),
+    _row("holds", "last_step", _COMPLETE, "flush on the last step", "vllm-0.22.1/OffloadingConnector"),
+    _row("holds", "last_step", _COMPLETE, "pending work is reported", "vllm-0.32.0/OffloadingConnector"),
+    _row("holds", "last_step", _COMPLETE, "flush on the last step", "seed"),
     *(
         _row("holds", slice_, property_, "references instead of fences", _SIMPLE_NEW)
         for slice_, property_ in (
             ("dedup", _DOUBLE), ("finish_twice", _DOUBLE), ("store", _SERVED), ("finish_twice", _SERVED),
-            ("dedup", "used-block-has-a-user"), ("finish_store", "used-block-has-a-user"),
-            ("finish_store", "ready-chunk-holds-its-prefix"), ("partial_failure", "ready-chunk-holds-its-prefix"),
+            ("dedup", "used-block-has-a-user"), ("at_finish", "used-block-has-a-user"),
+            ("at_finish", "ready-chunk-holds-its-prefix"), ("partial_failure", "ready-chunk-holds-its-prefix"),
             ("load", "forward-reads-own-prefix"), ("load", "hashed-block-holds-its-prefix"),
             ("load_ack", "issued-jobs-complete"),
         )

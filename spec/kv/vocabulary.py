@@ -15,7 +15,7 @@ SORTS = (request, block, chunk, job, worker, hash_)
 
 request_states = Enumeration(
     name="request_states",
-    members=("absent", "waiting", "loading", "scheduled", "held", "finished"),
+    members=("absent", "waiting", "preempted", "loading", "scheduled", "held", "finished"),
     doc="a request, as far as its blocks and transfers are concerned",
 )
 block_states = Enumeration(
@@ -31,9 +31,9 @@ chunk_states = Enumeration(
 job_states = Enumeration(
     name="job_states",
     members=(
-        "absent", "planned", "store_in_flight", "load_in_flight", "flush_requested", "completed", "failed",
+        "absent", "planned", "store_in_flight", "load_in_flight", "flush_requested", "completed", "failed", "stale",
     ),
-    doc="a job as the scheduler sees it",
+    doc="a job as the scheduler sees it; stale: a reset has forgotten it, and workers have yet to report on it",
 )  # fmt: skip
 copy_states = Enumeration(
     name="copy_states",
@@ -42,8 +42,11 @@ copy_states = Enumeration(
 )
 phases = Enumeration(
     name="phases",
-    members=("updated", "scheduling", "executing"),
-    doc="where the engine is in its step: between steps, inside schedule(), or waiting for the workers",
+    members=("updated", "scheduling", "executing", "resting"),
+    doc=(
+        "where the engine is in its step: between steps, inside schedule(), or waiting for the workers; resting: "
+        "it has nothing to do and makes no step until a request arrives"
+    ),
 )
 scan_results = Enumeration(
     name="scan_results",
@@ -73,7 +76,39 @@ source_hold = Switch(
     ),
     source="contract 2.1 (OffloadingConnector: fence), 2.2 (SimpleCPUOffloadConnector: pin)",
 )
-SWITCHES = (store_dedup, source_hold)
+idle = Switch(
+    name="idle",
+    values=("none", "flush_before_plan", "flush", "drain"),
+    doc=(
+        "What becomes of open jobs once all tracked requests have finished: none (they wait for the next request), "
+        "flush_before_plan (the last metadata orders the flush of those planned before it), flush (of those "
+        "planned in it too, and the connector reports pending work), drain (it reports pending work only)."
+    ),
+    source="vLLM PR 42611; none: up to 0.21.0, flush_before_plan: 0.22.0 to 0.23.0, drain: 0.24.0 on (PR 45595)",
+)
+finish_store = Switch(
+    name="finish_store",
+    values=("no", "yes"),
+    doc="Whether the metadata after a finish stores what the request had left unstored.",
+    source="contract 8.3, FINISH_STORE: yes from 0.28.0 on",
+)
+match_busy = Switch(
+    name="match_busy",
+    values=("proceed", "none"),
+    doc="Whether a request may load while a store of its own is open, or is told to ask again later (None).",
+    source="contract R-18, I-48, MATCH_BUSY: none from 0.24.0 on (vLLM #46014)",
+)
+kv_reset = Switch(
+    name="kv_reset",
+    values=("ignored", "forget", "flush", "hold"),
+    doc=(
+        "What a reset of the cache does to the CPU tier: ignored (nothing: it goes on serving), forget (jobs and "
+        "chunks are forgotten, copies run on), flush (forgotten, and the next metadata orders the flush of every "
+        "job) or hold (the chunks of open jobs stay reserved until the last report)."
+    ),
+    source="contract J12, L6, R-62, 2.2 (abandoned events); vLLM #57727: a connector that returns nothing",
+)
+SWITCHES = (store_dedup, source_hold, idle, finish_store, match_busy, kv_reset)
 
 r, r2 = request.var("r"), request.var("r2")
 b, b2 = block.var("b"), block.var("b2")
@@ -117,19 +152,29 @@ chunk_hash = function(
 )
 
 job_state = function("job_state", j, result=job_states, site=S, init=job_states["absent"], doc="lifecycle job")
-_live = job_state(j).one_of(
+_under_way = job_state(j).one_of(
     job_states["planned"],
     job_states["store_in_flight"],
     job_states["load_in_flight"],
     job_states["flush_requested"],
+    job_states["stale"],
 )
+job_request = function("job_request", j, result=request, site=S, domain=_under_way, doc="the request that job j is of")
 job_loads = relation("job_loads", j, site=S, doc="j is a load (CPU to GPU), otherwise a store")
-job_block = function("job_block", j, result=block, site=S, domain=_live, doc="the GPU block that j reads or writes")
-job_chunk = function("job_chunk", j, result=chunk, site=S, domain=_live, doc="the CPU chunk that j writes or reads")
+job_block = function(
+    "job_block", j, result=block, site=S, domain=_under_way, doc="the GPU block that j reads or writes"
+)
+job_chunk = function(
+    "job_chunk", j, result=chunk, site=S, domain=_under_way, doc="the CPU chunk that j writes or reads"
+)
 pending_count = counter("pending_count", j, site=S, high=worker.size, doc="workers whose report on j is still to come")
 must_flush = relation(
-    "must_flush", j, site=S, doc="the fence: the source of open store j was allocated again in this schedule()"
-)
+    "must_flush", j, site=S,
+    doc=(
+        "the next metadata has to order the flush of j: the source of this open store was allocated again in this "
+        "schedule() (the fence), its request was preempted, or a reset has made it stale"
+    ),
+)  # fmt: skip
 failure_seen = relation("failure_seen", j, site=S, doc="a worker has reported that j failed")
 phase = function("phase", result=phases, site=S, init=phases["updated"], doc="where the engine's step is")
 
@@ -156,7 +201,7 @@ VARIABLES = (
     request_state, holds, scanned, kept,
     block_state, hashed, block_hash, fresh, load_value, in_flight,
     chunk_state, chunk_hash,
-    job_state, job_loads, job_block, job_chunk, pending_count, failure_seen, must_flush, phase,
+    job_state, job_request, job_loads, job_block, job_chunk, pending_count, failure_seen, must_flush, phase,
     copy_state,
     gpu_value, cpu_value, due, due_value, expects, reads_current, scan_result,
 )  # fmt: skip

@@ -13,12 +13,17 @@ from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import System
 
-SWITCHES = [
-    {"store_dedup": dedup, "source_hold": hold}
-    for dedup in ("per_step", "in_flight", "in_flight_by_hash")
-    for hold in ("fence", "pin")
-]
-"""All values of all switches; every preset is one of them (a test says so)."""
+
+def _settings() -> list[dict[str, str]]:
+    """The values of each preset, and the default's with one switch changed; each once."""
+    base = SPECIFICATION.switch_values()
+    listed = [dict(p.values) for p in SPECIFICATION.presets]
+    listed += [{**base, s.name: v} for s in SPECIFICATION.switches for v in s.values]
+    return list({tuple(sorted(v.items())): v for v in listed}.values())
+
+
+SWITCHES = _settings()
+"""Every value of every switch, and every preset (a test says so)."""
 
 
 def slice_system(

@@ -51,7 +51,14 @@ class Synthetic:
     def trace(self, count: int) -> Trace:
         while len(self.events) < count:
             self.one_step()
-        head = header(SPECIFICATION, source="embedded", scope={"worker": 1}, created_by="tests/support/synthetic.py")
+        switches = SPECIFICATION.switch_values(changes={"idle": "drain"})  # its jobs end when their reports come
+        head = header(
+            SPECIFICATION,
+            source="embedded",
+            switches=switches,
+            scope={"worker": 1},
+            created_by="tests/support/synthetic.py",
+        )
         return Trace(head, tuple(self.events[:count]), "synthetic")
 
     def one_step(self) -> None:
@@ -60,6 +67,8 @@ class Synthetic:
         fenced: list[str] = []
         while len(self.requests) < self.live_max and self.rng.random() < 0.5:
             self.arrive(fenced)
+        if not (self.requests or self.jobs):
+            return  # an engine with nothing to do makes no step
         for r in self.requests:
             if len(r.blocks) < len(r.prefix) and self.rng.random() < 0.3:
                 self.allocate(r, fenced)

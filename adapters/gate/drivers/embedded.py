@@ -31,12 +31,13 @@ class EmbeddedDriver:
             events.append({"event": event, **args})
 
         try:
-            played = run(from_json(scenario.sized(sizes.block_size)), self._switches, sizes, record=record)
+            played = run(from_json(scenario.sized(sizes.block_size)), self._switches, sizes, rest=True, record=record)
         except Exception as error:  # whatever the machine raises is a finding, not ours to handle
             where = _innermost(error)
             seen = {"kind": "crash", "type": type(error).__name__, "message": str(error), "where": where}
             return Played(events, [], scenario.steps, seen)
-        return Played(events, [asdict(f) for f in played.faults], played.steps)
+        faults = [asdict(f) for f in played.faults]
+        return Played(events, faults, played.steps, left_open=played.open_jobs)
 
 
 def _innermost(error: Exception) -> str:

@@ -16,7 +16,7 @@ from interlock.proofs.vectorised.toy import toy
 CASES = [
     ("dedup", {"store_dedup": "per_step"}, {"worker": 1}),
     ("store", {"store_dedup": "in_flight_by_hash"}, None),
-    ("finish_store", None, None),
+    ("at_finish", None, None),
     ("load", None, {"worker": 1}),
     ("dedup", None, {"request": 1, "chunk": 1, "job": 3, "worker": 2}),
 ]

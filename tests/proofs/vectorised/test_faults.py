@@ -53,10 +53,10 @@ MUTANTS = {
     "a scan that asks no dedup set": ("plan_store", without_conjunct("not-in-flight"), "dedup", {"worker": 1}),
     "a flush that leaves the dedup set": ("order_flush", without_update("in_flight"), "store", None),
     "an end that leaves the dedup set": ("acknowledge", without_update("in_flight"), "store", None),
-    "metadata without its flushes": ("build_connector_meta", without_conjunct("fenced-are-flushed"), "finish_store", None),
+    "metadata without its flushes": ("build_connector_meta", without_conjunct("fenced-are-flushed"), "at_finish", None),
     "a plan that does not name its reports": ("plan_store", without_update("pending_count"), "dedup", {"worker": 1}),
     "a job without its block": ("plan_store", without_update("job_block"), "store", None),
-    "an allocation that keeps the old hash": ("allocate", without_update("hashed"), "finish_store", None),
+    "an allocation that keeps the old hash": ("allocate", without_update("hashed"), "at_finish", None),
 }  # fmt: skip
 
 

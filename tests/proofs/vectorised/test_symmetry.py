@@ -10,7 +10,7 @@ from interlock.proofs.vectorised.symmetry import Canonical, NotInterchangeable
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
 
-SLICES = {"dedup": {"worker": 2, "job": 1}, "store": None, "finish_store": None, "load": {"worker": 2, "block": 1}}
+SLICES = {"dedup": {"worker": 2, "job": 1}, "store": None, "at_finish": None, "load": {"worker": 2, "block": 1}}
 """Scopes in which the gate is tested; sort sizes of more than one in each."""
 
 
@@ -47,7 +47,7 @@ def test_canonical_forms_are_the_least_of_all_renamings():
     """Against renamings done on plain states, one by one."""
     from itertools import permutations, product
 
-    search, _ = searched(slice_system("finish_store"), NumpyBackend())
+    search, _ = searched(slice_system("at_finish"), NumpyBackend())
     model, canonical = search.model, Canonical(search.model)
     layout, sizes = model.program.layout, model.program.system.scope
     sorts = canonical.sorts

@@ -1,0 +1,14 @@
+"""Which slices cover what: the names of slices, and groups of them that properties name."""
+
+from __future__ import annotations
+
+DEDUP, STORE, LOAD, LOAD_ACK = "dedup", "store", "load", "load_ack"
+FINISH, FINISH_TWICE, PARTIAL = "at_finish", "finish_twice", "partial_failure"
+TINY, IDLE, BUSY, RESET, RESET_LOAD = "tiny", "last_step", "busy", "reset", "reset_load"
+EVERY = (TINY, DEDUP, STORE, FINISH, FINISH_TWICE, PARTIAL, LOAD, LOAD_ACK, IDLE, BUSY, RESET, RESET_LOAD)
+TWO_JOBS = (DEDUP, FINISH_TWICE, IDLE, RESET)
+FAILING = (TINY, STORE, FINISH, PARTIAL)
+WITH_CONTENT = (TINY, FINISH, PARTIAL, LOAD, RESET, RESET_LOAD)
+WITH_LOADS = (TINY, LOAD, LOAD_ACK, BUSY, RESET_LOAD)
+WITH_RESETS = (TINY, RESET, RESET_LOAD)
+LIVENESS = (TINY, STORE, PARTIAL, LOAD_ACK, IDLE)

@@ -1,0 +1,306 @@
+"""Who owns what while jobs are under way: chunks, blocks and requests; the last step; resets."""
+
+from __future__ import annotations
+
+from interlock.spec.kv.coverage import (
+    BUSY,
+    EVERY,
+    FINISH,
+    FINISH_TWICE,
+    IDLE,
+    LOAD,
+    LOAD_ACK,
+    STORE,
+    TINY,
+    WITH_LOADS,
+    WITH_RESETS,
+)
+from interlock.spec.kv.lemmas import WELL_COUNTED
+from interlock.spec.kv.predicates import (
+    is_read_by_store,
+    live,
+    open_store,
+    pins,
+    stale,
+    tracked_and_unfinished,
+    under_way,
+)
+from interlock.spec.kv.vocabulary import (
+    b,
+    block_hash,
+    block_state,
+    block_states,
+    c,
+    chunk_hash,
+    chunk_state,
+    chunk_states,
+    copy_state,
+    copy_states,
+    cpu_value,
+    due,
+    flush_meta,
+    gpu_value,
+    hashed,
+    holds,
+    idle,
+    in_flight,
+    j,
+    j2,
+    job_block,
+    job_chunk,
+    job_loads,
+    job_request,
+    job_state,
+    job_states,
+    kv_reset,
+    must_flush,
+    phase,
+    phases,
+    r,
+    request_state,
+    request_states,
+    w,
+)
+from interlock.spec.language.properties import (
+    ActionProperty,
+    Ground,
+    Invariant,
+)
+from interlock.spec.language.terms import Primed, card, exists, forall
+
+_writes_c = live(j) & ~job_loads(j) & job_chunk(j).eq(c)
+_same_target = live(j) & ~job_loads(j) & live(j2) & ~job_loads(j2) & job_chunk(j).eq(job_chunk(j2))
+_reserves_c = kv_reset.is_("hold") & stale(j) & job_chunk(j).eq(c)
+
+PENDING_HAS_A_STORE = Invariant(
+    id="pending-chunk-has-one-store",
+    aliases=("I-42",),
+    source="contract I-42, V-07",
+    doc=(
+        "A pending chunk is written by a store that has not ended, and no chunk by two. (Where stale jobs keep their "
+        "chunks, it may be kept for one.)"
+    ),
+    slices=EVERY,
+    formula=forall(c, chunk_state(c).eq(chunk_states["pending"]) >> exists(j, _writes_c | _reserves_c))
+    & forall(j, j2, _same_target >> j.eq(j2)),
+    premise=exists(c, chunk_state(c).eq(chunk_states["pending"])),
+)
+
+STORE_WRITES_PENDING = Invariant(
+    id="store-writes-a-pending-chunk",
+    source="contract I-40, I-42",
+    doc="The chunk that a live store writes is pending: no lookup sees it and nothing evicts it.",
+    slices=EVERY,
+    formula=forall(j, (live(j) & ~job_loads(j)) >> chunk_state(job_chunk(j)).eq(chunk_states["pending"])),
+    premise=exists(j, live(j) & ~job_loads(j)),
+    proved=True,
+    proof=("pending-chunk-has-one-store", "pinned-chunk-is-never-evicted", *WELL_COUNTED),
+    grounds=(Ground(action="reset_cache", conjunct="between-steps"),),
+)
+
+LOADED_CHUNK_STAYS = Invariant(
+    id="pinned-chunk-is-never-evicted",
+    aliases=("I-40",),
+    source="contract I-40",
+    doc="The chunk that an open load reads is ready.",
+    slices=WITH_LOADS,
+    formula=forall(
+        j,
+        (live(j) & job_loads(j)) >> chunk_state(job_chunk(j)).eq(chunk_states["ready"]),
+    ),
+    premise=exists(j, live(j) & job_loads(j)),
+    proved=True,
+    proof=WELL_COUNTED,
+    grounds=(Ground(action="evict", conjunct="not-pinned"),),
+)
+
+HELD_IS_USED = Invariant(
+    id="held-block-is-used",
+    aliases=("I-20",),
+    source="contract I-20, I-21",
+    doc="A block in a request's table is not in the free queue.",
+    slices=EVERY,
+    formula=forall(r, b, holds(r, b) >> block_state(b).eq(block_states["used"])),
+    premise=exists(r, b, holds(r, b)),
+)
+
+USED_HAS_A_USER = Invariant(
+    id="used-block-has-a-user",
+    aliases=("I-21",),
+    source="contract I-20, I-21; known failures, family HOLD",
+    doc="A block that is not in the free queue is in a table, or (where stores hold references) read by a store.",
+    slices=EVERY,
+    formula=forall(
+        b,
+        block_state(b).eq(block_states["used"]) >> (exists(r, holds(r, b)) | (pins() & is_read_by_store(b))),
+    ),
+    premise=exists(b, block_state(b).eq(block_states["used"])),
+)
+
+HOLDER_IS_ALIVE = Invariant(
+    id="holder-of-blocks-is-alive",
+    source="contract I-01 to I-04, I-08",
+    doc="A request that holds blocks waits, loads, is scheduled, or has ended while its load is still to come.",
+    slices=EVERY,
+    formula=forall(
+        r, b,
+        holds(r, b)
+        >> request_state(r).one_of(*(request_states[s] for s in ("waiting", "loading", "scheduled", "held"))),
+    ),
+    premise=exists(r, b, holds(r, b)),
+)  # fmt: skip
+
+TARGET_STAYS = Invariant(
+    id="load-target-stays-owned",
+    aliases=("I-25",),
+    source="contract I-25",
+    doc=("The block that a load fills, stale or not, is in the table of its request, which is loading or held for it."),
+    slices=WITH_LOADS,
+    formula=forall(
+        j,
+        (under_way(j) & job_loads(j))
+        >> (
+            holds(job_request(j), job_block(j))
+            & request_state(job_request(j)).one_of(request_states["loading"], request_states["held"])
+        ),
+    ),
+    premise=exists(j, live(j) & job_loads(j)),
+)
+
+TARGET_IS_USED = Invariant(
+    id="block-being-loaded-is-in-use",
+    aliases=("I-24",),
+    source="contract I-24, I-25; known failures, family LIFE",
+    doc="The block that a load fills, stale or not, is not in the free queue: nobody else is given it.",
+    slices=WITH_LOADS,
+    formula=forall(
+        j, (under_way(j) & job_loads(j)) >> block_state(job_block(j)).eq(block_states["used"])
+    ),
+    premise=exists(j, live(j) & job_loads(j)),
+)  # fmt: skip
+
+NEVER_MIXED = Invariant(
+    id="loads-and-stores-never-mixed",
+    policy=True,
+    aliases=("I-48",),
+    source="contract R-18, I-48; vLLM #46014",
+    doc="The open jobs of a request are all loads or all stores.",
+    slices=("busy_running", BUSY, TINY, LOAD),
+    formula=forall(
+        j, j2,
+        (live(j) & live(j2) & job_request(j).eq(job_request(j2))) >> job_loads(j).eq(job_loads(j2)),
+    ),
+    premise=exists(j, live(j) & job_loads(j)),
+    proved=True,
+    proof=("load-target-stays-owned", *WELL_COUNTED),
+    grounds=(Ground(action="plan_load", conjunct="no-store-is-open"),),
+)  # fmt: skip
+
+PREEMPTED_STORES_ONLY = ActionProperty(
+    id="preempted-request-has-stores-only",
+    source="seeds 002; contract 2.1 flush sources (asserted there)",
+    doc="A request that is preempted has no load under way, so what its preemption flushes are stores.",
+    slices=(TINY, LOAD, LOAD_ACK, BUSY),
+    actions=("preempt",),
+    formula=~exists(j, under_way(j) & job_loads(j) & job_request(j).eq(r)),
+)
+
+PREEMPTED_ARE_FLUSHED = Invariant(
+    id="preempted-stores-are-flushed",
+    policy=True,
+    source="seeds 002; contract 2.1 flush sources, I-27, V-14",
+    doc="The open stores of a request that has lost its blocks are flushed by the next metadata.",
+    slices=(TINY, STORE, FINISH, LOAD, BUSY),
+    applies=~pins(),
+    formula=forall(j, (open_store(j) & request_state(job_request(j)).eq(request_states["preempted"])) >> must_flush(j)),
+    premise=exists(j, open_store(j) & request_state(job_request(j)).eq(request_states["preempted"])),
+)
+
+_all_finished = forall(r, ~tracked_and_unfinished(r))
+LAST_STEP_FLUSHES = ActionProperty(
+    id="last-step-flushes-every-job",
+    policy=True,
+    source="vLLM PR 42611; seeds 002",
+    doc=(
+        "Once all tracked requests have finished, the metadata leaves no job without a flush order: stores and "
+        "loads, of whatever step."
+    ),
+    slices=(TINY, FINISH, FINISH_TWICE, STORE, LOAD_ACK, IDLE),
+    applies=idle.is_("flush", "flush_before_plan"),
+    actions=("build_connector_meta",),
+    formula=_all_finished >> forall(j, live(j) >> job_state(j).eq(job_states["flush_requested"])),
+)
+
+ENGINE_RESTS = Invariant(
+    id="engine-rests-with-nothing-pending",
+    policy=True,
+    source="contract R-58, V-06; seeds 002",
+    doc="Where the connector reports pending work, an engine at rest has no open job and holds no request.",
+    slices=EVERY,
+    applies=idle.is_("flush", "drain"),
+    formula=phase().eq(phases["resting"])
+    >> (forall(j, ~live(j)) & forall(r, request_state(r).eq(request_states["absent"]))),
+    premise=phase().eq(phases["resting"]),
+)
+
+_in_use = chunk_state(job_chunk(j)).eq(chunk_states["ready"]) | exists(j2, live(j2) & job_chunk(j2).eq(job_chunk(j)))
+STALE_TOUCHES_NOTHING = Invariant(
+    id="stale-job-touches-nothing",
+    aliases=("I-58",),
+    source="vLLM #44541; contract L6, I-57, I-58, R-62",
+    doc=(
+        "A chunk that is in use again is out of reach of the copies that a reset has made stale: where one has still "
+        "to happen, its flush comes before anything new is written there."
+    ),
+    slices=WITH_RESETS,
+    formula=forall(
+        w, j,
+        (stale(j) & copy_state(w, j).one_of(copy_states["store_queued"], copy_states["load_queued"]) & _in_use)
+        >> (must_flush(j) | (flush_meta(w, j) > 0)),
+    ),
+    premise=exists(j, stale(j)),
+)  # fmt: skip
+
+RESET_FORGETS = Invariant(
+    id="after-reset-nothing-old-is-served",
+    source="vLLM #57727, #44541; contract R-62",
+    doc=(
+        "A reset that succeeds makes worthless whatever was computed before. Nothing of that is found afterwards, "
+        "neither in the CPU tier nor among the GPU's blocks, on any worker."
+    ),
+    slices=WITH_RESETS,
+    formula=forall(c, w, chunk_state(c).eq(chunk_states["ready"]) >> cpu_value(w, c, chunk_hash(c)))
+    & forall(b, w, (hashed(b) & ~due(b)) >> gpu_value(w, b, block_hash(b))),
+    premise=exists(c, chunk_state(c).eq(chunk_states["ready"])),
+)
+
+_ready_chunks = card(c, chunk_state(c).eq(chunk_states["ready"]))
+_in_the_set = card(b, in_flight(b))
+LATE_REPORTS = ActionProperty(
+    id="late-report-settles-nothing",
+    aliases=("I-47",),
+    source="contract J12, I-47, I-58",
+    doc="A report on a job that a reset has made stale makes no chunk ready and ends no entry of the dedup set.",
+    slices=WITH_RESETS,
+    actions=("acknowledge", "acknowledge_failure"),
+    formula=stale(j) >> (_ready_chunks.eq(Primed(body=_ready_chunks)) & _in_the_set.eq(Primed(body=_in_the_set))),
+)
+
+OWNERSHIP = (
+    PENDING_HAS_A_STORE,
+    STORE_WRITES_PENDING,
+    LOADED_CHUNK_STAYS,
+    HELD_IS_USED,
+    USED_HAS_A_USER,
+    HOLDER_IS_ALIVE,
+    TARGET_STAYS,
+    TARGET_IS_USED,
+    NEVER_MIXED,
+    PREEMPTED_STORES_ONLY,
+    PREEMPTED_ARE_FLUSHED,
+    LAST_STEP_FLUSHES,
+    ENGINE_RESTS,
+    STALE_TOUCHES_NOTHING,
+    RESET_FORGETS,
+    LATE_REPORTS,
+)

@@ -1,0 +1,171 @@
+"""What must be able to happen: guards against properties that hold because nothing does."""
+
+from __future__ import annotations
+
+from interlock.spec.kv.coverage import (
+    BUSY,
+    DEDUP,
+    EVERY,
+    FAILING,
+    FINISH,
+    FINISH_TWICE,
+    IDLE,
+    LOAD,
+    LOAD_ACK,
+    PARTIAL,
+    RESET,
+    RESET_LOAD,
+    STORE,
+    TINY,
+)
+from interlock.spec.kv.predicates import (
+    live,
+    open_store,
+    pins,
+    stale,
+)
+from interlock.spec.kv.vocabulary import (
+    b,
+    b2,
+    block_hash,
+    failure_seen,
+    finish_store,
+    flush_meta,
+    fresh,
+    hashed,
+    idle,
+    j,
+    j2,
+    job_block,
+    job_chunk,
+    job_loads,
+    job_request,
+    job_state,
+    job_states,
+    kv_reset,
+    match_busy,
+    pending_count,
+    phase,
+    phases,
+    r,
+    reads_current,
+    request_state,
+    request_states,
+    scan_result,
+    scan_results,
+    store_meta,
+    w,
+)
+from interlock.spec.language.properties import (
+    Witness,
+)
+from interlock.spec.language.terms import TRUE, Term, exists
+
+
+def _witness(
+    id_: str, formula: Term, doc: str, *slices: str, source: str = "vacuity guard", applies: Term = TRUE
+) -> Witness:
+    return Witness(id=id_, formula=formula, doc=doc, slices=slices or EVERY, source=source, applies=applies)
+
+
+WITNESSES = (
+    _witness(
+        "two-live-stores-of-one-block",
+        exists(
+            j, j2,
+            j.ne(j2) & live(j) & ~job_loads(j) & live(j2) & ~job_loads(j2) & job_block(j).eq(job_block(j2)),
+        ),
+        "A block is stored again while the flushed store of its allocation before is still to be acknowledged.",
+        DEDUP, FINISH_TWICE,
+        applies=~pins(),
+    ),
+    _witness(
+        "some-workers-fail",
+        exists(j, failure_seen(j) & (pending_count(j) > 0) & ~job_loads(j)),
+        "One worker has failed and others are still to report.",
+        PARTIAL,
+    ),
+    _witness("some-job-is-live", exists(j, live(j)), "A job is planned."),
+    _witness("some-job-completes", exists(j, job_state(j).eq(job_states["completed"])), "A job completes."),
+    _witness("some-store-fails", exists(j, job_state(j).eq(job_states["failed"])), "A store fails.", *FAILING),
+    _witness(
+        "second-store-of-one-allocation",
+        exists(j, open_store(j) & reads_current(j) & scan_result(job_block(j)).eq(scan_results["passed_again"])),
+        "A block is stored again in the same allocation after its first store completed and the chunk was evicted.",
+        STORE,
+        source="seeds 004",
+    ),
+    _witness(
+        "two-blocks-with-one-hash",
+        exists(b, b2, b.ne(b2) & hashed(b) & hashed(b2) & block_hash(b).eq(block_hash(b2))),
+        "Two blocks hold one prefix, because a fully cached prompt computes its last block again.",
+        STORE, LOAD,
+        source="seeds 004; contract 3.1",
+    ),
+    _witness(
+        "finish-store-of-a-reallocated-block",
+        exists(j, job_state(j).eq(job_states["flush_requested"]) & ~reads_current(j) & phase().eq(phases["scheduling"])
+               & exists(b, job_block(j).eq(b) & fresh(b)) & exists(r, request_state(r).eq(request_states["finished"]))),
+        "A finish-time store and the reallocation of its block in one metadata: flushed, and clean.",
+        FINISH,
+        source="seeds 004, boundary test; contract J5",
+        applies=~pins() & finish_store.is_("yes"),
+    ),
+    _witness(
+        "some-request-is-held",
+        exists(r, request_state(r).eq(request_states["held"])),
+        "A request ends while it is loading.",
+        TINY,
+        LOAD,
+        LOAD_ACK,
+    ),
+    _witness(
+        "some-load-completes",
+        exists(j, job_loads(j) & job_state(j).eq(job_states["completed"])),
+        "A load completes.",
+        TINY,
+        LOAD,
+        LOAD_ACK,
+    ),
+    _witness(
+        "last-step-flushes-a-load",
+        exists(j, job_loads(j) & job_state(j).eq(job_states["flush_requested"])),
+        "All requests have ended, one of them while it was loading: the flush names the load.",
+        TINY,
+        LOAD_ACK,
+        source="seeds 002: aborted while loading",
+        applies=idle.is_("flush", "flush_before_plan"),
+    ),
+    _witness(
+        "last-step-flushes-a-finish-store",
+        phase().eq(phases["executing"])
+        & exists(
+            j, w, job_state(j).eq(job_states["flush_requested"]) & (store_meta(w, j) > 0) & (flush_meta(w, j) > 0)
+        ),
+        "The last metadata plans a store and orders its flush.",
+        IDLE,
+        source="seeds 002",
+        applies=idle.is_("flush") & finish_store.is_("yes"),
+    ),
+    _witness(
+        "engine-comes-to-rest",
+        phase().eq(phases["resting"]),
+        "The engine has nothing to do.",
+    ),
+    _witness(
+        "chunk-is-used-again-after-a-reset",
+        exists(j, j2, stale(j) & live(j2) & job_chunk(j).eq(job_chunk(j2))),
+        "A chunk is stored into while a job that a reset has made stale has still to be reported on.",
+        RESET,
+        RESET_LOAD,
+        source="contract L6",
+        applies=~kv_reset.is_("ignored", "hold"),
+    ),
+    _witness(
+        "preempted-request-loads-again",
+        exists(j, j2, live(j) & live(j2) & j.ne(j2) & job_request(j).eq(job_request(j2))),
+        "A request has two open jobs.",
+        BUSY,
+        applies=match_busy.is_("proceed") & ~pins(),
+    ),
+)  # fmt: skip
