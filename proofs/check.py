@@ -18,7 +18,7 @@ from interlock.proofs.explorer.result import Counterexample, Exploration, Proper
 from interlock.proofs.explorer.search import Limits
 from interlock.proofs.explorer.search import Progress as SearchProgress
 from interlock.proofs.explorer.trace import write_counterexample
-from interlock.proofs.selection import changed, choose
+from interlock.proofs.selection import changed, choose, concerned
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Witness
 from interlock.spec.language.specification import Specification, UnknownName
@@ -133,7 +133,7 @@ def run_check(
             raise UnknownName(kind, name, list(known))
     specs = modules() if spec is None else (spec,)
     chosen = choose(
-        specs if change is None else changed(specs, change),
+        specs if change is None else changed(concerned(specs, slices, properties), change),
         slices=slices,
         scope=scope,
         preset=preset,

@@ -35,13 +35,14 @@ def values(
     """
     if preset not in presets(specs) and all(under(m, preset) is None for m in specs):
         raise UnknownName("preset", preset, presets(specs))
-    owners = {switch: owner(specs, "switch", switch) for switch in sets}
-    meant = {m.name for m in owners.values()}
+    for switch in sets:
+        owner(specs, "switch", switch)
     chosen: dict[str, tuple[Specification, dict[str, str]]] = {}
     for m in specs:
         own = under(m, preset)
-        if own is not None and (named or not meant or m.name in meant):
-            chosen[m.name] = (m, m.switch_values(own, {s: v for s, v in sets.items() if owners[s] is m}))
+        changes = {s: v for s, v in sets.items() if any(s == x.name for x in m.switches)}
+        if own is not None and (named or changes or not sets):
+            chosen[m.name] = (m, m.switch_values(own, changes))
     return chosen
 
 
@@ -89,6 +90,18 @@ def _slices(
         return [own[n] for n in dict.fromkeys(names) if n in own]
     covering = {s for p in wanted for s in p.slices}
     return [s for s in spec.slices if s.name in covering and (s.quick if quick else s.default or named)]
+
+
+def concerned(specs: Modules, slices: list[str] | None, properties: list[str] | None) -> Modules:
+    """The modules that have one of the named slices and one of the named properties, where any are named."""
+
+    def has(m: Specification) -> bool:
+        ids = {i for p in m.properties for i in (p.id, *p.aliases)}
+        return (not slices or not {s.name for s in m.slices}.isdisjoint(slices)) and (
+            not properties or not ids.isdisjoint(properties)
+        )
+
+    return [m for m in specs if has(m)]
 
 
 def changed(specs: Modules, change: str) -> Modules:

@@ -1,8 +1,8 @@
 """The modules of the specification: each a system of its own, with its slices, properties and verdict table.
 
 One composed state space of everything is out of reach, so what moves together is in one module,
-and modules share their sorts. A switch, a slice, a property and a trace belong to one module; a
-preset says of each module which switch values a release or connector has.
+and modules share their sorts. A switch, a slice, a property and a trace belong to one module (and
+to compositions of it); a preset says of each module which switch values a release or connector has.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from importlib import import_module
 
 from interlock.spec.language.specification import Specification, UnknownName
 
-MODULES = ("kv", "engine", "admission", "encoder", "groups", "tiers", "mirror", "delivery")
+MODULES = ("kv", "engine", "admission", "encoder", "groups", "tiers", "mirror", "delivery", "mixed")
 """In the order in which they are shown."""
+
+COMPOSED = ("mixed",)
+"""Those put together from others, whose switches and actions they have."""
 
 Modules = Sequence[Specification]
 
@@ -37,6 +40,11 @@ def module(name: str) -> Specification:
 def modules() -> tuple[Specification, ...]:
     """All of them."""
     return tuple(module(name) for name in MODULES)
+
+
+def simple() -> tuple[Specification, ...]:
+    """Those that are not put together from others."""
+    return tuple(module(name) for name in MODULES if name not in COMPOSED)
 
 
 @cache

@@ -73,7 +73,7 @@ class ShownRule(Part):
     source: str
     standing: list[str] = Field(description="documented, asserted, implied, or seen on a running engine.")
     checked_by: list[str] = Field(description="Properties and guards; empty if the rule is out of scope.")
-    outside: str = Field(description="Why the specification does not check it; empty if it does.")
+    outside: str = Field(description="What of it the specification does not check, and why; empty if it checks all.")
 
 
 class ShownDemonstration(Part):

@@ -19,7 +19,7 @@ from interlock.proofs.mutation.changes import EVERY_KIND
 from interlock.proofs.mutation.generate import Duplicate, Refused
 from interlock.proofs.mutation.judge import Verdict
 from interlock.spec.language.specification import Specification, UnknownName
-from interlock.spec.modules import MODULES, modules, owner, under
+from interlock.spec.modules import MODULES, owner, simple, under
 
 WANTED = 0.95
 """The part of the mutants that are not equivalent that must be killed."""
@@ -133,7 +133,7 @@ def chosen(
     Raises:
         UnknownName: a slice, module or kind that there is not.
     """
-    known = tuple(modules()) if specs is None else tuple(specs)
+    known = simple() if specs is None else tuple(specs)
     for kind in kinds or ():
         if kind not in EVERY_KIND:
             raise UnknownName("kind of change", kind, list(EVERY_KIND))

@@ -14,6 +14,7 @@ from interlock.spec.language.sorts import Enumeration, Sort
 from interlock.spec.language.terms import Int, Size
 from interlock.spec.language.variables import Discipline, Site, StateVar, channel, counter, function, relation
 from interlock.spec.shared.sorts import block, item, job, position, request, worker
+from interlock.spec.shared.step import output, phase, phases, step
 
 slot = Sort(name="slot", doc="a place in the encoder cache, as large as one item")
 cell = Sort(name="cell", doc="a place in the EC connector's pool, as large as one item")
@@ -52,11 +53,6 @@ pool_load_states = Enumeration(
     name="pool_load_states",
     members=("idle", "under_way"),
     doc="a load from the pool into the workers' encoder caches",
-)
-phases = Enumeration(
-    name="phases",
-    members=("updated", "scheduling", "executing"),
-    doc="where the engine is in its step: between steps, inside schedule(), or waiting for the workers",
 )
 ENUMS = (visit_states, feature_states, encoder_entry_states, pool_entry_states, pool_load_states, phases)
 
@@ -136,7 +132,6 @@ kv_used = counter("kv_used", site=S, doc="shares of KV in use; no more than ther
 visited = relation("visited", r, site=S, doc="this schedule() has visited r")
 claiming = relation("claiming", r, site=S, doc="the visit to r is under way and has taken entries for it")
 scan_stopped = relation("scan_stopped", site=S, doc="this schedule() has ended its scan of the queue")
-phase = function("phase", result=phases, site=S, init=phases["updated"], doc="where the engine's step is")
 
 encoder_entry = function(
     "encoder_entry", i, result=encoder_entry_states, site=S, init=encoder_entry_states["absent"],
@@ -146,8 +141,8 @@ uses = relation("uses", r, i, site=S, doc="r is among those for whom the encoder
 
 
 def _slots(name: str, doc: str, size: Size, high: Size | None) -> StateVar:
-    """A counter that starts at a capacity."""
-    return StateVar(name=name, result="int", site=S, init=size, low=Int(value=0), high=high, doc=doc)
+    """A counter that starts at a capacity; that it stays from 0 on is a property with a name."""
+    return StateVar(name=name, result="int", site=S, init=size, low=Int(value=-1), high=high, doc=doc)
 
 
 free_slots = _slots("free_slots", "slots that no entry takes (num_free_slots)", slot.size, slot.size)
@@ -186,11 +181,9 @@ VARIABLES = (
 )  # fmt: skip
 
 _STEP, _BAG = Discipline.WITH_STEP, Discipline.BAG
-step = channel("step", w, sender=S, receiver=W, discipline=_STEP, doc="the scheduler output of a step")
 encode_order = channel("encode_order", w, i, sender=S, receiver=W, discipline=_STEP, doc="this step encodes i")
 free_order = channel("free_order", w, i, sender=S, receiver=W, discipline=_STEP, doc="i is evicted: drop it")
 load_order = channel("load_order", w, j, sender=S, receiver=W, discipline=_STEP, doc="EC metadata: load j")
-output = channel("output", w, sender=W, receiver=S, discipline=_BAG, doc="a worker has run its step")
 load_done = channel("load_done", j, sender=W, receiver=S, discipline=_BAG, doc="a worker reports that load j is done")
 transit = channel("transit", i, sender=S, receiver=E, discipline=_BAG, doc="a transfer of i into the pool is under way")
 arrived = channel("arrived", i, sender=E, receiver=S, discipline=_BAG, doc="the transfer of i has ended well")

@@ -8,8 +8,8 @@ COUNT = (
     Failure(
         id="B-056",
         family="COUNT",
-        reference="vllm-project/vllm #36638",
-        outcome="issue #36533; also #44531) (crash of the API process",
+        reference="vllm-project/vllm #36638 (issue #36533; also #44531)",
+        outcome="crash of the API process",
         model="yes",
         evidence="A",
         tags=("preempt", "failure"),
@@ -37,8 +37,8 @@ COUNT = (
     Failure(
         id="B-129",
         family="COUNT",
-        reference="LMCache/LMCache #2912",
-        outcome="also #3655, #3269) (crash of the API process",
+        reference="LMCache/LMCache #2912 (also #3655, #3269)",
+        outcome="crash of the API process",
         model="yes",
         evidence="A",
         tags=("preempt",),

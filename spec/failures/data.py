@@ -8,8 +8,8 @@ DATA = (
     Failure(
         id="B-037",
         family="DATA",
-        reference="vllm-project/vllm #51102",
-        outcome="issue #51094) (corruption",
+        reference="vllm-project/vllm #51102 (issue #51094)",
+        outcome="corruption",
         model="partly",
         evidence="B",
         tags=("hybrid",),
@@ -23,8 +23,8 @@ DATA = (
     Failure(
         id="B-042",
         family="DATA",
-        reference="vllm-project/vllm #57727",
-        outcome="see also #57970, #42695) (corruption after weight update",
+        reference="vllm-project/vllm #57727 (see also #57970, #42695)",
+        outcome="corruption after weight update",
         model="yes",
         evidence="A",
         tags=("reset",),
@@ -38,8 +38,8 @@ DATA = (
     Failure(
         id="B-065",
         family="DATA",
-        reference="vllm-project/vllm #50297",
-        outcome="replaces #48141) (lost KV / crash downstream",
+        reference="vllm-project/vllm #50297 (replaces #48141)",
+        outcome="lost KV / crash downstream",
         model="yes",
         evidence="A",
         tags=("preempt", "async-sched", "pd"),
@@ -63,6 +63,7 @@ DATA = (
             "CPU + disk tiers; long sessions return after paging to disk; answers mix conversations; cause not stated"
         ),
         invariant="Bytes under key k were written for k",
+        lacks="The cause is not known: the report gives the symptom only.",
     ),
     Failure(
         id="B-137",
@@ -93,12 +94,13 @@ DATA = (
             "reproduced by maintainers"
         ),
         invariant="Bytes under key k were written for k",
+        lacks="The cause is not known: the report gives the symptom only, and nobody could reproduce it.",
     ),
     Failure(
         id="B-191",
         family="DATA",
-        reference="taco-project/FlexKV #279",
-        outcome="review) (corruption",
+        reference="taco-project/FlexKV #279 (review)",
+        outcome="corruption",
         model="yes",
         evidence="B",
         tags=("abort", "chunked"),

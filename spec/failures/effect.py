@@ -20,6 +20,10 @@ EFFECT = (
             "out its timeout"
         ),
         invariant="A key demanded by a request is offered exactly once, now or when it becomes ready",
+        lacks=(
+            "A write to the second tier is of a key, not of a request: the model has no cursor over tiers for each"
+            " request, and no peer that asks for a key in the name of one."
+        ),
     ),
     Failure(
         id="B-031",
@@ -126,8 +130,8 @@ EFFECT = (
     Failure(
         id="B-179",
         family="EFFECT",
-        reference="ROCm/ATOM #2146",
-        outcome="review 1) (wasted work, corruption risk",
+        reference="ROCm/ATOM #2146 (review 1)",
+        outcome="wasted work, corruption risk",
         model="yes",
         evidence="B",
         tags=("chunked", "finish"),
@@ -141,8 +145,8 @@ EFFECT = (
     Failure(
         id="B-186",
         family="EFFECT",
-        reference="LMCache/LMCache #4847",
-        outcome="see #4434) (wasted work (tier never filled)",
+        reference="LMCache/LMCache #4847 (see #4434)",
+        outcome="wasted work (tier never filled)",
         model="yes",
         evidence="A",
         tags=("finish", "pressure"),

@@ -8,8 +8,8 @@ FAIL = (
     Failure(
         id="B-067",
         family="FAIL",
-        reference="vllm-project/vllm #45138",
-        outcome="and #49250 part 2, #34484) (hang / wrong output",
+        reference="vllm-project/vllm #45138 (and #49250 part 2, #34484)",
+        outcome="hang / wrong output",
         model="yes",
         evidence="A",
         tags=("failure", "async-sched"),
@@ -37,8 +37,8 @@ FAIL = (
     Failure(
         id="B-096",
         family="FAIL",
-        reference="vllm-project/vllm #35943",
-        outcome="related #50719, #55870) (hang, HBM leak",
+        reference="vllm-project/vllm #35943 (related #50719, #55870)",
+        outcome="hang, HBM leak",
         model="yes",
         evidence="B",
         tags=("failure", "pd"),
@@ -124,8 +124,8 @@ FAIL = (
     Failure(
         id="B-154",
         family="FAIL",
-        reference="NVIDIA/TensorRT-LLM #14633",
-        outcome="area #13713, #13796, #13728) (crash / leak",
+        reference="NVIDIA/TensorRT-LLM #14633 (area #13713, #13796, #13728)",
+        outcome="crash / leak",
         model="partly",
         evidence="B",
         tags=("abort", "pd"),

@@ -34,6 +34,10 @@ HOLD = (
             "says free blocks exist, list has fewer"
         ),
         invariant="free count == length of free list",
+        lacks=(
+            "No list of free blocks: they are counted (admission) or marked as free one by one (kv-transfer), so"
+            " the count cannot differ from the list."
+        ),
     ),
     Failure(
         id="B-074",
@@ -53,8 +57,8 @@ HOLD = (
     Failure(
         id="B-085",
         family="HOLD",
-        reference="vllm-project/vllm #58222",
-        outcome="PR #50789) (leak",
+        reference="vllm-project/vllm #58222 (PR #50789)",
+        outcome="leak",
         model="yes",
         evidence="A",
         tags=("pd", "lease"),
@@ -95,8 +99,8 @@ HOLD = (
     Failure(
         id="B-105",
         family="HOLD",
-        reference="vllm-project/vllm #38472",
-        outcome="PR #38475) (leak-like OOM",
+        reference="vllm-project/vllm #38472 (PR #38475)",
+        outcome="leak-like OOM",
         model="partly",
         evidence="B",
         tags=("pd",),
@@ -164,8 +168,8 @@ HOLD = (
     Failure(
         id="B-153",
         family="HOLD",
-        reference="NVIDIA/TensorRT-LLM #12834",
-        outcome="issue #11879; #12297) (crash, corrupt counts",
+        reference="NVIDIA/TensorRT-LLM #12834 (issue #11879; #12297)",
+        outcome="crash, corrupt counts",
         model="yes",
         evidence="A",
         tags=("tier",),
@@ -187,6 +191,7 @@ HOLD = (
         title="Backend never deletes its handle",
         scenario="Framework calls release; backend assumes the framework deletes; nobody does",
         invariant="Exactly one owner deletes",
+        lacks="Handles of transfers, and who deletes them, are not modelled.",
     ),
     Failure(
         id="B-178",
@@ -206,8 +211,8 @@ HOLD = (
     Failure(
         id="B-181",
         family="HOLD",
-        reference="ROCm/ATOM #2175",
-        outcome="review) (leak, idle spin",
+        reference="ROCm/ATOM #2175 (review)",
+        outcome="leak, idle spin",
         model="yes",
         evidence="B",
         tags=("abort", "idle"),

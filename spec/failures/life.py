@@ -8,8 +8,8 @@ LIFE = (
     Failure(
         id="B-043",
         family="LIFE",
-        reference="vllm-project/vllm #44541",
-        outcome="with #41956) (corruption",
+        reference="vllm-project/vllm #44541 (with #41956)",
+        outcome="corruption",
         model="yes",
         evidence="A",
         tags=("reset", "tier"),
@@ -30,6 +30,7 @@ LIFE = (
         title="Sleep unmaps GPU memory with transfers in flight",
         scenario="Store in flight; sleep unmaps KV memory; copy engine touches unmapped pages",
         invariant="Sleep/unmap waits for in-flight transfers",
+        lacks="GPU memory is always mapped: sleep is not modelled.",
     ),
     Failure(
         id="B-055",
@@ -109,8 +110,8 @@ LIFE = (
     Failure(
         id="B-087",
         family="LIFE",
-        reference="vllm-project/vllm #21570",
-        outcome="field: aws-samples/aws-do-eks#84, aibrix#1772) (corruption (silent)",
+        reference="vllm-project/vllm #21570 (field: aws-samples/aws-do-eks#84, aibrix#1772)",
+        outcome="corruption (silent)",
         model="yes",
         evidence="A",
         tags=("pd", "lease"),
@@ -151,8 +152,8 @@ LIFE = (
     Failure(
         id="B-112",
         family="LIFE",
-        reference="vllm-project/vllm #45347",
-        outcome="issue #38551; #39544 open) (crash",
+        reference="vllm-project/vllm #45347 (issue #38551; #39544 open)",
+        outcome="crash",
         model="yes",
         evidence="A",
         tags=("ec", "async-sched", "specdec"),
@@ -166,8 +167,8 @@ LIFE = (
     Failure(
         id="B-128",
         family="LIFE",
-        reference="LMCache/LMCache #5248",
-        outcome="and #4612) (corruption",
+        reference="LMCache/LMCache #5248 (and #4612)",
+        outcome="corruption",
         model="yes",
         evidence="A",
         tags=("preempt",),
@@ -192,6 +193,10 @@ LIFE = (
             "and frees R1's slots; copy still writes there"
         ),
         invariant="Ownership of target slots is settled before the copy starts",
+        lacks=(
+            "No insertion into a prefix tree that frees the slots of a duplicate: in the model of tiers a key that"
+            " is being written gets no second slot."
+        ),
     ),
     Failure(
         id="B-150",
@@ -231,12 +236,16 @@ LIFE = (
         title="Recovered replicas are readable without a lease",
         scenario="Remount makes an object readable again but grants no lease; eviction takes it at once",
         invariant="Becoming readable grants protection",
+        lacks=(
+            "No store of replicas: that an object becomes readable again after a remount, without a lease, is not"
+            " modelled."
+        ),
     ),
     Failure(
         id="B-157",
         family="LIFE",
-        reference="ai-dynamo/nixl #1955",
-        outcome="also #2067, #2044, #2244) (use-after-free",
+        reference="ai-dynamo/nixl #1955 (also #2067, #2044, #2244)",
+        outcome="use-after-free",
         model="partly",
         evidence="A",
         tags=("abort",),
@@ -246,12 +255,13 @@ LIFE = (
             "freed memory; caller may also free buffers"
         ),
         invariant="Release of an active transfer fails or waits",
+        lacks="Handles of transfers, and callbacks into them, are not modelled.",
     ),
     Failure(
         id="B-183",
         family="LIFE",
-        reference="ROCm/ATOM #2053",
-        outcome="review 2) (corruption",
+        reference="ROCm/ATOM #2053 (review 2)",
+        outcome="corruption",
         model="yes",
         evidence="B",
         tags=("abort", "failure"),
@@ -265,8 +275,8 @@ LIFE = (
     Failure(
         id="B-192",
         family="LIFE",
-        reference="ROCm/ATOM #2146",
-        outcome="review 3) (corruption (persistent)",
+        reference="ROCm/ATOM #2146 (review 3)",
+        outcome="corruption (persistent)",
         model="yes",
         evidence="B",
         tags=("preempt",),

@@ -23,8 +23,8 @@ ORDER = (
     Failure(
         id="B-057",
         family="ORDER",
-        reference="vllm-project/vllm #43517",
-        outcome="issue #43031) (crash, hard to diagnose",
+        reference="vllm-project/vllm #43517 (issue #43031)",
+        outcome="crash, hard to diagnose",
         model="yes",
         evidence="A",
         tags=("contract",),
@@ -46,12 +46,13 @@ ORDER = (
             " as executed; connector never told about allocations"
         ),
         invariant="Behaviour follows the capability (consumes or not), and allocation callback fires for each entry",
+        lacks="The roles of a connector (producer, consumer, both) are not modelled.",
     ),
     Failure(
         id="B-119",
         family="ORDER",
-        reference="LMCache/LMCache #3499",
-        outcome="dup #3688, #3337) (crash",
+        reference="LMCache/LMCache #3499 (dup #3688, #3337)",
+        outcome="crash",
         model="yes",
         evidence="A",
         tags=("abort",),

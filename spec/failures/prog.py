@@ -38,8 +38,8 @@ PROG = (
     Failure(
         id="B-058",
         family="PROG",
-        reference="vllm-project/vllm #45388",
-        outcome="dup #45387) (deadlock",
+        reference="vllm-project/vllm #45388 (dup #45387)",
+        outcome="deadlock",
         model="yes",
         evidence="A",
         tags=("pressure",),
@@ -121,6 +121,7 @@ PROG = (
             "to 0%, no throughput. Cause not stated"
         ),
         invariant="With free blocks and waiting requests something is scheduled within a bounded number of steps",
+        lacks="The cause is not known: the report gives the symptom only.",
     ),
     Failure(
         id="B-170",
@@ -143,8 +144,8 @@ PROG = (
     Failure(
         id="B-182",
         family="PROG",
-        reference="ROCm/ATOM #2053",
-        outcome="review 1) (wasted work, idle spin",
+        reference="ROCm/ATOM #2053 (review 1)",
+        outcome="wasted work, idle spin",
         model="yes",
         evidence="A",
         tags=("failure", "idle"),

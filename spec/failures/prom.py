@@ -19,6 +19,10 @@ PROM = (
             "exceeds committed blocks of a group"
         ),
         invariant="Tokens counted as locally computed are backed by committed blocks in every group",
+        lacks=(
+            "The cause is not known, and the models have neither a drafter's group nor states of a Mamba group at"
+            " every position."
+        ),
     ),
     Failure(
         id="B-029",

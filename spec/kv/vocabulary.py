@@ -10,6 +10,7 @@ from interlock.spec.language.settings import Switch
 from interlock.spec.language.sorts import Enumeration
 from interlock.spec.language.variables import Discipline, Site, channel, counter, function, relation
 from interlock.spec.shared.sorts import block, chunk, hash_, job, request, worker
+from interlock.spec.shared.step import output, phase, phases, step
 
 SORTS = (request, block, chunk, job, worker, hash_)
 
@@ -39,14 +40,6 @@ copy_states = Enumeration(
     name="copy_states",
     members=("idle", "store_queued", "load_queued", "copied", "copy_failed"),
     doc="a job as one worker sees it",
-)
-phases = Enumeration(
-    name="phases",
-    members=("updated", "scheduling", "executing", "resting"),
-    doc=(
-        "where the engine is in its step: between steps, inside schedule(), or waiting for the workers; resting: "
-        "it has nothing to do and makes no step until a request arrives"
-    ),
 )
 scan_results = Enumeration(
     name="scan_results",
@@ -176,7 +169,6 @@ must_flush = relation(
     ),
 )  # fmt: skip
 failure_seen = relation("failure_seen", j, site=S, doc="a worker has reported that j failed")
-phase = function("phase", result=phases, site=S, init=phases["updated"], doc="where the engine's step is")
 
 copy_state = function("copy_state", w, j, result=copy_states, site=W, init=copy_states["idle"], doc="lifecycle copy")
 
@@ -206,14 +198,12 @@ VARIABLES = (
     gpu_value, cpu_value, due, due_value, expects, reads_current, scan_result,
 )  # fmt: skip
 
-step = channel("step", w, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="the scheduler output of a step")
 store_meta = channel("store_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="metadata: store j")
 load_meta = channel("load_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="metadata: load j")
 flush_meta = channel(
     "flush_meta", w, j, sender=S, receiver=W, discipline=Discipline.WITH_STEP,
     doc="metadata: finish j before this step's forward",
 )  # fmt: skip
-output = channel("output", w, sender=W, receiver=S, discipline=Discipline.BAG, doc="a worker has run its step")
 done = channel("done", j, sender=W, receiver=S, discipline=Discipline.BAG, doc="a worker reports that j is done")
 undone = channel("undone", j, sender=W, receiver=S, discipline=Discipline.BAG, doc="a worker reports that j failed")
 CHANNELS = (step, store_meta, load_meta, flush_meta, output, done, undone)

@@ -14,7 +14,7 @@ from interlock.spec.modules import Modules, owner
 class GuardOf(Declaration):
     """A conjunct of an action's guard that keeps a rule."""
 
-    module: Name
+    module: PropertyId
     action: Name
     conjunct: PropertyId
 
@@ -28,10 +28,12 @@ class Rule(Declaration):
     Args (of the declaration):
         source: where it is written or can be read off: file and line of vLLM 0.32.0, or a pull request.
         standing: ``documented`` in the interface's own words, ``asserted`` or raised by code, or
-            only ``implied`` by what the code does.
+            only ``implied`` by what the code does; ``seen`` where the scheduler of the release was run
+            to see that it holds, or what follows where it does not.
         properties: the properties that say it: invariants, leads-to, action properties, boundary clauses.
         guards: the guard conjuncts that keep it.
-        outside: why the specification does not check it, if it does not.
+        outside: why the specification does not check it; beside properties or guards, what of it they
+            leave unchecked.
     """
 
     id: Annotated[str, StringConstraints(pattern=r"^[RIV]-[0-9]{2}$")]

@@ -1,0 +1,53 @@
+"""What holds only if both modules keep their word."""
+
+from __future__ import annotations
+
+from interlock.spec.encoder.predicates import is_
+from interlock.spec.encoder.vocabulary import kv_held
+from interlock.spec.kv.predicates import live
+from interlock.spec.kv.vocabulary import b, holds, j, job_loads, r, request_state, request_states
+from interlock.spec.language.properties import Invariant, Witness
+from interlock.spec.language.terms import exists, forall
+
+_DEFERRED = exists(r, is_(r, "deferred"))
+
+PROPERTIES = (
+    Invariant(
+        id="deferred-by-encoder-holds-no-block",
+        source="vLLM PR 41627; seeds 000",
+        doc="A request that the encoder defers before its admission has no block in its table.",
+        slices=("kv_and_encoder",),
+        formula=forall(r, b, is_(r, "deferred") >> ~holds(r, b)),
+        premise=_DEFERRED,
+    ),
+    Invariant(
+        id="blocks-are-booked-as-kv",
+        source="contract Q9 to Q11, I-08",
+        doc="Who has blocks in the table is booked as holding KV: what one module frees, the other does not keep.",
+        slices=("kv_and_encoder",),
+        formula=forall(r, b, holds(r, b) >> kv_held(r)),
+        premise=exists(r, b, holds(r, b)),
+    ),
+    Invariant(
+        id="held-for-a-load-in-both",
+        source="contract Q31, Q32, I-15",
+        doc="A request that ended while its KV load was under way is held in both modules, or in neither.",
+        slices=("kv_and_encoder",),
+        formula=forall(r, is_(r, "held").eq(request_state(r).eq(request_states["held"]))),
+        premise=exists(r, is_(r, "held")),
+    ),
+    Witness(
+        id="stalled-while-a-store-is-open",
+        source="contract Q19, J6",
+        doc="The encoder holds up a running request while a store of its blocks is under way.",
+        slices=("kv_and_encoder",),
+        formula=exists(r, is_(r, "stalled")) & exists(j, live(j) & ~job_loads(j)),
+    ),
+    Witness(
+        id="deferred-while-a-store-is-open",
+        source="contract Q5, Q22, J9",
+        doc="A preempted request is deferred by the encoder while a store of its former blocks is under way.",
+        slices=("kv_and_encoder",),
+        formula=_DEFERRED & exists(j, live(j) & ~job_loads(j)),
+    ),
+)

@@ -1,0 +1,42 @@
+"""The one mixed slice, what is checked in it, and what is expected."""
+
+from __future__ import annotations
+
+from interlock.spec.language.settings import Expectation, Slice
+
+SLICES = (
+    Slice(
+        name="kv_and_encoder",
+        # Nothing rests (the encoder knows no such phase); KV loads neither fail nor reset; a request ends by finish.
+        remove=(
+            "rest", "reset_cache", "copy_fails", "report_failure", "acknowledge_failure", "kv_load_fails",
+            "fail_unavailable", "evict", "speculate", "reject", "transfer_fails", "fetch_breaks",
+            "evict_pool", "claim_cached",
+        ),
+        scope={
+            "request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 1,
+            "item": 1, "position": 1, "slot": 1, "cell": 1,
+        },
+        doc="One request with one encoder item, one block and its store or load: every interleaving of the two modules.",
+    ),
+)  # fmt: skip
+
+COVERED = {
+    "kv_and_encoder": (
+        "store-source-stable", "pending-chunk-has-one-store", "pinned-chunk-is-never-evicted", "held-block-is-used",
+        "used-block-has-a-user", "forward-reads-own-prefix", "ready-chunk-holds-its-prefix",
+        "hashed-block-holds-its-prefix", "deferred-holds-nothing", "encoder-item-never-read-in-transit",
+        "forward-reads-its-items", "goes-on-only-with-its-items-there",
+    ),
+}  # fmt: skip
+
+EXPECTATIONS = (
+    Expectation(
+        slice="kv_and_encoder", property="encoder-item-never-read-in-transit", verdict="fails",
+        set={"ec_gate": "none"}, why="nobody asks, whatever KV transfers do meanwhile",
+    ),
+    Expectation(
+        slice="kv_and_encoder", property="deferred-by-encoder-holds-no-block", verdict="holds",
+        set={"ec_gate": "all"}, why="the gate comes before the allocation",
+    ),
+)  # fmt: skip
