@@ -25,6 +25,10 @@ def mutate(
             "--module", metavar="NAME", help="Only this module of the specification; may be repeated. Default: all."
         ),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Without the properties that only restate the action that they are about."),
+    ] = False,
     trace_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write the shortest counterexample to each mutant that has one into DIR."),
@@ -47,6 +51,9 @@ def mutate(
     A survivor says what no property asks: add one, or delete what is dead. It is equivalent if its
     reachable states and labelled transitions are the same at two sizes of every slice that has its action.
 
+    Some properties of steps follow from the action alone, whatever the state: they remind a reader,
+    and kill what changes the action. --strict leaves them out.
+
     To look at one: interlock check --change ID --property PROPERTY.
 
     Exit codes: 0 at least 95 % of the mutants that are not equivalent are killed; 1 fewer are;
@@ -60,6 +67,6 @@ def mutate(
         options.make_folder("--trace-dir", trace_dir)
     session = Session(context.obj, json)
     request = MutateRequest(
-        slices=slices or None, modules=modules or None, trace_dir=trace_dir, jobs=jobs, budget=budget
+        slices=slices or None, modules=modules or None, strict=strict, trace_dir=trace_dir, jobs=jobs, budget=budget
     )
     return conduct(MutateBinding(request, session), session)

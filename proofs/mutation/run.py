@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,8 +18,9 @@ from interlock.proofs.mutation import pool
 from interlock.proofs.mutation.changes import EVERY_KIND
 from interlock.proofs.mutation.generate import Duplicate, Refused
 from interlock.proofs.mutation.judge import Verdict
+from interlock.proofs.mutation.restating import without_restating
 from interlock.spec.language.specification import Specification, UnknownName
-from interlock.spec.modules import MODULES, owner, simple, under
+from interlock.spec.modules import COMPOSED, MODULES, module, owner, simple, under
 
 WANTED = 0.95
 """The part of the mutants that are not equivalent that must be killed."""
@@ -95,6 +96,7 @@ def run_mutate(
     kinds: list[str] | None = None,
     budget: float = BUDGET_S,
     jobs: int = JOBS,
+    strict: bool = False,
     trace_dir: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     specs: Sequence[Specification] | None = None,
@@ -107,6 +109,7 @@ def run_mutate(
         names: of modules, or of their packages; default: all.
         kinds: kinds of change; default: all.
         budget: seconds; what is not decided by then is undecided.
+        strict: leave out the properties that only restate an action (see :mod:`restating`).
         trace_dir: where to write ``MODULE.CHANGE.jsonl`` for each mutant with a counterexample.
         specs: modules to choose from; default: those of the specification.
 
@@ -116,6 +119,8 @@ def run_mutate(
     # What is begun before the deadline may take as long as the pool waits for it.
     deadline = time.perf_counter() + max(budget - pool.GRACE_S, budget / 2)
     work = chosen(slices, names, kinds, specs)
+    if strict:
+        work = [replace(w, spec=without_restating(w.spec, w.switches)) for w in work]
     tally = _Tally(progress)
     for result in pool.run(work, jobs=jobs, deadline=deadline, trace_dir=trace_dir):
         tally.take(result)
@@ -137,12 +142,12 @@ def chosen(
     for kind in kinds or ():
         if kind not in EVERY_KIND:
             raise UnknownName("kind of change", kind, list(EVERY_KIND))
-    packages = dict(zip(MODULES, known, strict=True)) if specs is None else {}
+    packages = {n: module(n).name for n in MODULES if n not in COMPOSED} if specs is None else {}
     meant = {m.name: m for m in known}
     for name in names or ():
         if name not in meant and name not in packages:
             raise UnknownName("module", name, list(dict.fromkeys([*packages, *meant])))
-    asked = {packages[n].name if n in packages else n for n in names or meant}
+    asked = {packages.get(n, n) for n in names or meant}
     specifications = [m for m in known if m.name in asked]
     for name in slices or ():
         owner(specifications, "slice", name)

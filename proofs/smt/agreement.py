@@ -41,6 +41,8 @@ class Agreement:
 
     Args:
         enabled: per action in how many states it was enabled.
+        inductive: actions of which a step was seen from one state in which all invariants are true,
+            as the formulas have them, to another; that is a model of both.
         violations: per kind (``range``, ``domain``) how many steps both sides call a violation.
         axioms: evaluations of count axioms.
         spot_checks: steps that z3 itself was asked about.
@@ -51,6 +53,7 @@ class Agreement:
     scope: dict[str, int]
     transitions: int
     enabled: dict[str, int]
+    inductive: frozenset[str]
     violations: dict[str, int]
     axioms: int
     spot_checks: int
@@ -73,6 +76,7 @@ class Comparison:
     seed: int = 0
     formulas: Formulas = field(init=False)
     enabled: Counter[str] = field(init=False, default_factory=Counter)
+    inductive: set[str] = field(init=False, default_factory=set)
     violations: Counter[str] = field(init=False, default_factory=Counter)
     transitions: int = field(init=False, default=0)
     examples: dict[str, list[State]] = field(init=False, default_factory=dict)
@@ -110,6 +114,8 @@ class Comparison:
             if isinstance(outcome, tuple):
                 self.transitions += 1
                 self._keep(state, instance, outcome)
+                if instance.step.name not in self.inductive and self._is_inductive(state, outcome):
+                    self.inductive.add(instance.step.name)
             elif isinstance(outcome, Fault):
                 self.violations[_kind(outcome)] += 1
             if not isinstance(outcome, Fault) or _kind(outcome) == "range":
@@ -120,6 +126,13 @@ class Comparison:
             if len(kept) < EXAMPLES_MAX:
                 kept.append(state)
         return next((f"{name} has different values" for name in self._judged_differently(state)), None)
+
+    def _is_inductive(self, *states: State) -> bool:
+        """Whether all invariants are true, by the formulas, and defined."""
+        try:
+            return all(theirs(s) and ours(s) for s in states for _, theirs, ours in self._judges)
+        except Fault:
+            return False
 
     def _judged_differently(self, state: State) -> Iterator[str]:
         for name, theirs, ours in self._judges:
@@ -201,6 +214,7 @@ def check_agreement(
         scope=dict(system.scope),
         transitions=comparison.transitions,
         enabled={s.name: comparison.enabled[s.name] for s in system.steps},
+        inductive=frozenset(comparison.inductive),
         violations=dict(comparison.violations),
         axioms=axioms,
         spot_checks=spots,

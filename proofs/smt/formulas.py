@@ -37,24 +37,26 @@ class Formulas:
         self._nodes = {s.name: self._step_nodes(encoding.step(s.name)) for s in encoding.system.steps}
         self._counts: dict[str, CountCode] = {}
         self._domains = self._domain_nodes()
+        partial = {name for name, _, _ in self._domains}
+        self._partial = [n for n, slot in enumerate(layout.slots) if slot.variable in partial]
         self._axioms: dict[tuple[str, tuple[int, ...]], list[tuple[Expr, Callable[[State], Any]]]] = {}
         self._guards = {i: self._guard(instance) for i, instance in enumerate(instances)}
         self._successors = self._compile()
 
     def successors(self, state: State) -> list[tuple[int, Outcome]]:
         """Every enabled instance with its outcome; where a function is undefined it has some value."""
-        return self._successors(_plain(state))
+        return self._successors(self._plain(state))
 
     def predicate(self, t: T.Term) -> Callable[[State], bool]:
         """What the formula of a closed term says of a state."""
         node = self._reader.node(self._encoding.formula(t))
         source = code(node, Reading(self._layout, {}, self._count_codes(None)))
         judge: Callable[[State], bool] = eval(f"lambda s: bool({source})")
-        return lambda state: judge(_plain(state))
+        return lambda state: judge(self._plain(state))
 
     def enables(self, state: State, action: str) -> bool:
         """Whether some instance of an action is enabled."""
-        plain = _plain(state)
+        plain = self._plain(state)
         return any(g(plain) for i, g in self._guards.items() if self._instances[i].step.name == action)
 
     def axioms(self, instance: Instance, state: State) -> Iterator[tuple[Expr, bool]]:
@@ -66,7 +68,7 @@ class Formulas:
             self._axioms[key] = [
                 (a, eval(f"lambda s: {code(self._reader.node(a), reading)}")) for a in self._encoding.count_axioms(step)
             ]
-        plain = _plain(state)
+        plain = self._plain(state)
         for axiom, value in self._axioms[key]:
             yield axiom, bool(value(plain))
 
@@ -182,7 +184,11 @@ class Formulas:
 
         return counted
 
-
-def _plain(state: State) -> State:
-    """Some value instead of none: for a solver every function has a value everywhere."""
-    return tuple(0 if k == UNDEFINED else k for k in state)
+    def _plain(self, state: State) -> State:
+        """Some value instead of none: for a solver every function has a value everywhere."""
+        values = list(state)
+        for slot in self._partial:
+            # Of a total counter -1 is a number like others.
+            if values[slot] == UNDEFINED:
+                values[slot] = 0
+        return tuple(values)

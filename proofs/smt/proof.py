@@ -14,7 +14,7 @@ from interlock.proofs.smt.cti import Cti
 from interlock.proofs.smt.induction import Induction, invariant, invariants_of
 from interlock.proofs.smt.outcome import ProvedProperty, Solvers
 from interlock.proofs.smt.runs import Run
-from interlock.proofs.smt.work import Pool, Worker
+from interlock.proofs.smt.work import Desk, Pool, Worker
 from interlock.spec.language.system import System
 
 TIMEOUT_S: dict[Solver, float] = {"z3": 6.0, "cvc5": 8.0}
@@ -38,7 +38,7 @@ class Proof:
     system: System
     property_id: str
     solvers: tuple[Solver, ...]
-    pool: Pool
+    desk: Desk
     deadline: float
     report: Report
     induction: Induction = field(init=False)
@@ -69,9 +69,9 @@ class Proof:
         places = dict.fromkeys(o.place for o in self.induction.obligations if only is None or o.name in only)
         timeout = TIMEOUT_S[solver]
         futures = {
-            self.pool.submit(Worker.ask, self.property_id, solver, p, timeout, self.deadline, only): p for p in places
+            self.desk.submit(Worker.ask, self.property_id, solver, p, timeout, self.deadline, only): p for p in places
         }
-        for done, (place, asked) in enumerate(self.pool.finished(futures), start=1):
+        for done, (place, asked) in enumerate(Pool.finished(futures), start=1):
             for a in asked:
                 self.answers.setdefault(a.obligation, {})[solver] = a
             self.report(f"{self.property_id}: {solver} {place}", done, len(places))
@@ -95,20 +95,20 @@ class Proof:
         """A counterexample to induction of the first obligation that has one, and a run if there is one."""
         tried = unproved[:CTI_SEARCHES_MAX]
         self.report(f"{self.property_id}: two states for {tried[0]}", 0, 2)
-        searches = [self.pool.submit(Worker.counterexample, self.property_id, name) for name in tried]
+        searches = [self.desk.submit(Worker.counterexample, self.property_id, name) for name in tried]
         found = {name: cti for name, s in zip(tried, searches, strict=True) if (cti := s.result()) is not None}
         if not found:
             return None
         self.report(f"{self.property_id}: a run to {next(iter(found))}", 1, 2)
         needed = {sort: max(c.scope[sort] for c in found.values()) for sort in next(iter(found.values())).scope}
-        return next(iter(found.values())), self.pool.submit(Worker.run, self.property_id, list(found), needed).result()
+        return next(iter(found.values())), self.desk.submit(Worker.run, self.property_id, list(found), needed).result()
 
     def _start_conditions(self) -> _Conditions:
         grounds = invariant(self.system, self.property_id).grounds
         return _Conditions(
-            self.pool.submit(Worker.agreement, self.property_id),
-            [self.pool.submit(Worker.ground, self.property_id, g) for g in grounds],
-            self.pool.submit(Worker.satisfiable, self.property_id),
+            self.desk.agreement(),
+            [self.desk.submit(Worker.ground, self.property_id, g) for g in grounds],
+            self.desk.submit(Worker.satisfiable, self.property_id),
         )
 
     def _finish(self, started: _Conditions) -> dict[str, Condition]:
@@ -121,6 +121,15 @@ class Proof:
         if not started.grounds:
             found["grounds"] = Condition("fails", "the proof names no conjunct of a guard that it rests on")
         agreement: Agreement = started.agreement.result()
+        sizes = ", ".join(f"{sort}={n}" for sort, n in agreement.scope.items())
+        seen = Condition("holds", f"a step of the states compared, at {sizes}")
+        actions = [s.name for s in self.system.steps]
+        # Where the states compared have no such step, z3 is asked for one.
+        asked = {
+            a: self.desk.submit(Worker.successor, self.property_id, a) for a in actions if a not in agreement.inductive
+        }
+        for a in actions:
+            found[f"has-successor:{a}"] = asked[a].result() if a in asked else seen
         found["agreement"] = agreement_condition(agreement)
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -79,7 +79,7 @@ class Worker:
         """The conditions that a model answers."""
         induction = self.induction(property_id)
         encoding, invariants = induction.encoding, induction.invariants
-        found = {
+        return {
             "no-sort-bounded": no_sort_bounded(encoding),
             "fragment": fragment(self.system),
             "start-satisfiable": start_satisfiable(encoding, invariants),
@@ -87,44 +87,43 @@ class Worker:
                 encoding, invariants, invariant(self.system, property_id).premise
             ),
         }
-        for s in self.system.steps:
-            found[f"has-successor:{s.name}"] = action_has_successor(encoding, invariants, s.name)
-        return found
+
+    def successor(self, property_id: str, action: str) -> Condition:
+        """Whether a model has a step by the action from one inductive state to another."""
+        induction = self.induction(property_id)
+        return action_has_successor(induction.encoding, induction.invariants, action)
 
     def ground(self, property_id: str, ground: Ground) -> GroundFound:
         """What happens without a conjunct."""
         return judge_ground(self.system, property_id, self.induction(property_id).invariants, ground)
 
-    def agreement(self, property_id: str) -> Agreement:
-        """Formulas against the explorer."""
+    def agreement(self, property_ids: Sequence[str]) -> Agreement:
+        """Formulas against the explorer: the steps, and the invariants of all these properties."""
         scope = {s.name: AGREEMENT_SIZE for s in self.system.spec.sorts}
         at_scope = elaborate(self.system.spec, self.system.switches, WHOLE, scope)
-        return check_agreement(at_scope, self.induction(property_id).invariants)
+        invariants = {c.name: c for p in property_ids for c in self.induction(p).invariants}
+        return check_agreement(at_scope, tuple(invariants.values()))
 
 
-_worker: Worker | None = None
+_workers: list[Worker] = []
 
 
-def _start(system: System) -> None:
-    global _worker  # noqa: PLW0603 (a process of the pool has one system)
-    _worker = Worker(system)
+def _start(systems: tuple[System, ...]) -> None:
+    """A process of the pool keeps one worker per system."""
+    _workers[:] = [Worker(s) for s in systems]
 
 
-def _do(method: str, args: tuple[object, ...]) -> object:
-    assert _worker is not None
-    return getattr(_worker, method)(*args)
+def _do(number: int, method: str, args: tuple[object, ...]) -> object:
+    return getattr(_workers[number], method)(*args)
 
 
-@dataclass
 class Pool:
-    """Runs pieces of work in two processes; leaving it abandons what is not finished."""
+    """Runs pieces of work on some systems in two processes; leaving it abandons what is not finished."""
 
-    system: System
-    _executor: ProcessPoolExecutor = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, systems: Sequence[System]) -> None:
+        self._systems = tuple(systems)
         self._executor = ProcessPoolExecutor(
-            PROCESSES, multiprocessing.get_context("spawn"), initializer=_start, initargs=(self.system,)
+            PROCESSES, multiprocessing.get_context("spawn"), initializer=_start, initargs=(self._systems,)
         )
 
     def __enter__(self) -> Self:
@@ -135,9 +134,13 @@ class Pool:
     ) -> None:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
-    def submit(self, piece: Callable[..., R], *args: object) -> Future[R]:
-        """Start a method of :class:`Worker`."""
-        future: Future[R] = self._executor.submit(_do, piece.__name__, args)  # type: ignore[arg-type]
+    def desk(self, system: System, property_ids: Sequence[str]) -> Desk:
+        """Where work on one of the systems, and on some properties of it, is handed in."""
+        return Desk(self, self._systems.index(system), tuple(property_ids))
+
+    def submit(self, number: int, piece: Callable[..., R], *args: object) -> Future[R]:
+        """Start a method of :class:`Worker` on the system of that number."""
+        future: Future[R] = self._executor.submit(_do, number, piece.__name__, args)  # type: ignore[arg-type]
         return future
 
     @staticmethod
@@ -145,3 +148,21 @@ class Pool:
         """Results as they come."""
         for f in as_completed(futures):
             yield futures[f], f.result()
+
+
+class Desk:
+    """Hands in work on one system of a pool."""
+
+    def __init__(self, pool: Pool, number: int, property_ids: tuple[str, ...]) -> None:
+        self._pool, self._number, self._property_ids = pool, number, property_ids
+        self._agreement: Future[Agreement] | None = None
+
+    def submit(self, piece: Callable[..., R], *args: object) -> Future[R]:
+        """Start a method of :class:`Worker`."""
+        return self._pool.submit(self._number, piece, *args)
+
+    def agreement(self) -> Future[Agreement]:
+        """Formulas against the explorer, for the invariants of all properties: begun when it is first asked for."""
+        if self._agreement is None:
+            self._agreement = self.submit(Worker.agreement, self._property_ids)
+        return self._agreement

@@ -24,14 +24,24 @@ from interlock.spec.admission.predicates import (
     loads,
     parked,
     phase,
+    rest,
     somebody,
+    total,
     unfinished,
     wants,
+    without_blocks,
 )
+from interlock.spec.admission.steps import whole
 from interlock.spec.admission.vocabulary import (
+    FIRST,
+    PART,
+    STEP,
+    WHOLE,
     ahead,
     fenced_victim,
+    free,
     freed_in_flight,
+    load_admission,
     lookup_deadline,
     older_step,
     r,
@@ -39,11 +49,13 @@ from interlock.spec.admission.vocabulary import (
     scheduled_now,
     step_slots,
     store_hold,
+    store_order,
+    store_report,
     storing_off,
     visited,
 )
 from interlock.spec.language.properties import LeadsTo, Property, Witness
-from interlock.spec.language.terms import TRUE, Term, Var, exists
+from interlock.spec.language.terms import TRUE, Primed, Term, Var, exists
 
 
 def _leads_to(
@@ -157,13 +169,59 @@ LIVENESS: tuple[Property, ...] = (
 )  # fmt: skip
 
 
-def _witness(id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE) -> Witness:
+def _witness(
+    id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE, actions: tuple[str, ...] = (),
+    source: str = "vacuity guard",
+) -> Witness:  # fmt: skip
     return Witness(
-        id=f"admission-{id_}", formula=formula, doc=doc, slices=slices, source="vacuity guard", applies=applies
+        id=f"admission-{id_}", formula=formula, doc=doc, slices=slices, source=source, applies=applies, actions=actions
     )
 
 
+def _beside(blocks: int) -> Term:
+    """A request that loads needs so many blocks more."""
+    return exists(r2, loads(r2) & r2.ne(r) & rest(r2).eq(blocks))
+
+
+_RESERVE = "contract Q8, V-10; B-059 vllm #57104"
+_reserve = total(rest, lambda q: loads(q) & q.ne(r)) + STEP
+_takes_all_but_the_reserve = Primed(body=free()).eq(_reserve)
+_lacks_one = without_blocks(r) & entry(r, "ready") & (free() + 1).eq(_reserve + WHOLE)
+_with_reserve = load_admission.is_("reserve")
+
+
 WITNESSES: tuple[Property, ...] = (
+    _witness(
+        "a-whole-load-takes-all-but-the-reserve", _takes_all_but_the_reserve & whole,
+        "A load of a whole prompt takes every block that is not reserved: the reserve is no larger than it must be.",
+        TWO, LOAD,
+        actions=("admit_load",), source=_RESERVE, applies=_with_reserve,
+    ),
+    *(
+        _witness(
+            f"a-load-takes-all-but-the-reserve-beside-a-{name}", _takes_all_but_the_reserve & _beside(blocks),
+            f"A load takes every block that is not reserved for a {name}, which lacks {blocks}.",
+            TWO, LOAD,
+            actions=("admit_load",), source=_RESERVE, applies=_with_reserve,
+        )
+        for name, blocks in (("whole-load", FIRST - WHOLE), ("partial-load", FIRST - PART))
+    ),
+    *(
+        _witness(
+            f"a-scan-stops-for-one-block-beside-a-{name}", _lacks_one & _beside(blocks),
+            f"The waiting loop stops at a load for which one block beside the reserve for a {name} is missing.",
+            LOAD,
+            actions=("stop_scan",), source=_RESERVE, applies=_with_reserve,
+        )
+        for name, blocks in (("whole-load", FIRST - WHOLE), ("partial-load", FIRST - PART))
+    ),
+    _witness(
+        "a-store-is-lost",
+        entry(r, "pending") & Primed(body=(store_order(r) + store_report(r)).eq(0)),
+        "A prefix is being stored, as lookup sees it, and nothing will be heard of it.",
+        LOOKUP, STORES, AGAIN, ONE,
+        actions=("lose_store_report",), source="B-017 vllm #49829, B-178 ROCm/ATOM #2261",
+    ),
     _witness(
         "two-load-beside-each-other",
         exists(r, r2, r.ne(r2) & is_(r, "loading") & is_(r2, "loading")),

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from interlock.spec.admission.vocabulary import (
     FIRST,
     FULL,
+    PART,
+    STEP,
     WHOLE,
     admission_state,
     admission_states,
@@ -98,9 +100,9 @@ def prompt_rest(r: Term) -> Term:
     return Int(value=WHOLE) - owns(r)
 
 
-def total(amount: Callable[[Term], Term], where: Callable[[Term], Term] | None = None) -> Term:
-    """The sum of an amount of at most ``FULL`` over requests, counted level by level."""
-    levels = [card(_n, (amount(_n) > k) if where is None else where(_n) & (amount(_n) > k)) for k in range(FULL)]
+def total(amount: Callable[[Term], Term], where: Callable[[Term], Term] | None = None, *, most: int = FULL) -> Term:
+    """The sum of an amount of at most ``most`` over requests, counted level by level."""
+    levels = [card(_n, (amount(_n) > k) if where is None else where(_n) & (amount(_n) > k)) for k in range(most)]
     result: Term = levels[0]
     for level in levels[1:]:
         result = result + level
@@ -112,7 +114,11 @@ def reserved() -> Term:
     return ite(
         load_admission.is_("blocks_only"),
         0,
-        ite(load_admission.is_("rest_of_prompts"), total(prompt_rest, loads), total(rest, loads) + 1),
+        ite(
+            load_admission.is_("rest_of_prompts"),
+            total(prompt_rest, loads, most=WHOLE - PART),
+            total(rest, loads, most=FULL - PART) + STEP,
+        ),
     )
 
 

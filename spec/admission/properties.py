@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interlock.spec.admission.liveness import LIVENESS, WITNESSES
+from interlock.spec.admission.orderly import ORDERLY
 from interlock.spec.admission.safety import SAFETY
 from interlock.spec.language.properties import Property
 
-PROPERTIES: tuple[Property, ...] = (*SAFETY, *LIVENESS, *WITNESSES)
+PROPERTIES: tuple[Property, ...] = (*SAFETY, *ORDERLY, *LIVENESS, *WITNESSES)

@@ -26,7 +26,6 @@ from interlock.spec.admission.predicates import (
     need,
     parked,
     phase,
-    reserved,
     rest,
     somebody,
     total,
@@ -35,6 +34,7 @@ from interlock.spec.admission.predicates import (
     without_blocks,
 )
 from interlock.spec.admission.vocabulary import (
+    STEP,
     WHOLE,
     ahead,
     block,
@@ -185,10 +185,13 @@ YIELDS_BLOCKS = ActionProperty(
 LEAVES_THE_REST = ActionProperty(
     id="load-admission-leaves-the-rest",
     source="contract Q8, V-10",
-    doc="A load is admitted only if each other request that loads could then still get what its first step needs.",
+    doc=(
+        "A load is admitted only if all the others that load could then still get what their first steps need, all "
+        "of them at once, and this one the block of its own."
+    ),
     slices=LOADING,
     actions=("admit_load",),
-    formula=forall(r2, (loads(r2) & r2.ne(r)) >> (rest(r2) <= Primed(body=free()))),
+    formula=total(rest, lambda q: loads(q) & q.ne(r)) + STEP <= Primed(body=free()),
 )
 
 HOLDERS_FIRST = ActionProperty(
@@ -213,10 +216,18 @@ NO_OVERTAKING = ActionProperty(
 STOPS_FOR_BLOCKS = ActionProperty(
     id="scan-stops-only-for-blocks",
     source="contract Q4, Q6, Q7: skip and break",
-    doc="The waiting loop stops at a request that could run and for which blocks are missing, never at a deferral.",
+    doc=(
+        "The waiting loop stops at a request that could be admitted and for which blocks are missing: never at a "
+        "deferral, and not for a block that is there."
+    ),
     slices=SEVERAL,
     actions=("stop_scan",),
-    formula=~deferred(r) & (free() < need(r) + reserved()),
+    formula=~deferred(r)
+    & ite(
+        without_blocks(r) & entry(r, "ready"),
+        free() < total(rest, loads) + STEP + WHOLE,
+        free() < rest(r),
+    ),
 )
 SCAN_IS_WHOLE = ActionProperty(
     id="scan-asks-everybody",

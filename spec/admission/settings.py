@@ -118,7 +118,7 @@ SLICES = (
             *_OVERLAP,
         ),
         drop=("storable",),
-        scope={"request": 2, "block": 5},
+        scope={"request": 2, "block": 6},
         int_max=8,
         quick=True,
         doc="Two requests with loads, stores, growth and preemption, and nothing that goes wrong.",

@@ -159,7 +159,8 @@ crossed = relation("crossed", r, site=S, doc="r has outgrown the blocks of its f
 preempted_now = relation("preempted_now", site=S, doc="somebody was preempted in this pass")
 somebody_lost_blocks = relation("somebody_lost_blocks", site=G, doc="a preemption has happened in this pass")
 storing_off = relation("storing_off", site=S, doc="a store was given up, and no further one is planned")
-owns = counter("owns", r, site=S, high=FULL, doc="blocks in the table of r")
+# Declared ranges of blocks have room for a fault (one block too many), so that a named property finds it.
+owns = counter("owns", r, site=S, high=FULL + 1, doc="blocks in the table of r")
 free = StateVar(
     name="free_blocks", result="int", site=S, init=block.size, low=Int(value=-FULL),
     doc="blocks in the free queue; representable below zero, so that a property can say that it never is",
@@ -169,7 +170,7 @@ parked_newer = counter(
     "parked_newer", site=S, doc="parked until the newer step, perhaps just being built, is processed"
 )
 storable = counter(
-    "storable", r, site=S, high=WHOLE, doc="blocks of r, which has ended, that the next metadata takes for storable"
+    "storable", r, site=S, high=FULL, doc="blocks of r, which has ended, that the next metadata takes for storable"
 )
 
 VARIABLES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.delivery.predicates import kept_at_finish, last_load, last_report
+from interlock.spec.delivery.predicates import kept_in, last_load, last_report
 from interlock.spec.delivery.vocabulary import (
     early,
     finish_answer,
@@ -33,7 +33,7 @@ DELIVERY = Lifecycle(
         row("waiting", "start_load", "loading", source="contract Q8"),
         row("loading", "start_load", "loading", source="B-072: several connectors load one request"),
         row("loading", "operation_ends", "loaded", guard=last_load(r, j), source="contract Q12"),
-        row("loading", "operation_ends", "loading", guard=~last_load(r, j), source="contract I-70"),
+        row("loading", "operation_ends", "loading", source="contract I-70: others are still to report"),
         *_stays("operation_ends", "contract J11, I-70", "waiting", "loaded", "running", "held", "released"),
         row("loaded", "promote", "running", source="contract Q13"),
         row("loaded", "compute_again", "waiting", source="contract Q15"),
@@ -43,7 +43,7 @@ DELIVERY = Lifecycle(
         *(
             row(s, "finish", target, guard=guard, source="contract Q30, Q31, I-15, R-51, R-52")
             for s in ("waiting", "loading", "loaded", "running")
-            for target, guard in (("held", kept_at_finish(r)), ("released", ~kept_at_finish(r)))
+            for target, guard in (("held", kept_in(s, r)), ("released", ~kept_in(s, r)))
         ),
         row("running", "hand_over", "held", guard=~finish_answer.is_("never_keep"), source="contract Q31, R-51"),
         row(
@@ -71,7 +71,7 @@ OPERATION = Lifecycle(
         row("unused", "start_load", "open", source="contract L1"),
         row("unused", "start_send", "open", source="contract J4"),
         row("open", "operation_ends", "unused", guard=last_report(j), source="contract J11, 2.3, I-70"),
-        row("open", "operation_ends", "open", guard=~last_report(j), source="contract 2.3, R-42"),
+        row("open", "operation_ends", "open", source="contract 2.3, R-42"),
         row("open", "release", "unused", source="contract J11, Q32"),
     ),
 )
@@ -106,7 +106,7 @@ REGISTRATION = Lifecycle(
     doc="A request that was handed over, at one worker of the producer, between its notice and its lease.",
     rows=(
         row("unknown", "register", "settled", guard=early(w, r), source="B-084: the notice was remembered"),
-        row("unknown", "register", "registered", guard=~early(w, r), source="contract R-51"),
+        row("unknown", "register", "registered", source="contract R-51"),
         row("unknown", "hear_notice", "unknown", source="B-084 vllm #43509"),
         row("registered", "hear_notice", "settled", source="contract Q33"),
         row("settled", "hear_notice", "settled", source="B-161: late or repeated"),

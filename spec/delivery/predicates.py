@@ -29,7 +29,7 @@ from interlock.spec.delivery.vocabulary import (
     sent,
     start_meta,
 )
-from interlock.spec.language.terms import Term, exists, forall
+from interlock.spec.language.terms import Term, disjunction, exists, forall
 from interlock.spec.shared.sorts import job, worker
 
 _w = worker.var("wx")
@@ -56,17 +56,19 @@ def owed(r: Term) -> Term:
     return loads_owed(r) + sends_owed(r)
 
 
+def kept_in(state: str, r: Term) -> Term:
+    """Request r, which is in a state and finishes now, keeps its blocks."""
+    return {
+        "waiting": owed(r) > 0,
+        "loading": ~cancel_frees.is_("at_once") | (sends_owed(r) > 0),
+        "loaded": cancel_frees.is_("after_any_load") | (owed(r) > 0),
+        "running": finish_answer.is_("always_keep") | (finish_answer.is_("if_owed") & (owed(r) > 0)),
+    }[state]
+
+
 def kept_at_finish(r: Term) -> Term:
     """Request r, which finishes now, keeps its blocks."""
-    running = finish_answer.is_("always_keep") | (finish_answer.is_("if_owed") & (owed(r) > 0))
-    loading = ~cancel_frees.is_("at_once") | (sends_owed(r) > 0)
-    loaded = cancel_frees.is_("after_any_load") | (owed(r) > 0)
-    return (
-        (is_(r, "running") & running)
-        | (is_(r, "loading") & loading)
-        | (is_(r, "loaded") & loaded)
-        | (is_(r, "waiting") & (owed(r) > 0))
-    )
+    return disjunction(*(is_(r, s) & kept_in(s, r) for s in ("waiting", "loading", "loaded", "running")))
 
 
 def last_report(j: Term) -> Term:

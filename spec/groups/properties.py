@@ -42,6 +42,7 @@ from interlock.spec.groups.vocabulary import (
     q2,
     r,
     r2,
+    recency,
     reuse_count,
     seen,
     sequence,
@@ -65,9 +66,12 @@ from interlock.spec.language.terms import TRUE, Primed, Term, card, exists, fora
 RECENCY, LOOKUP, TWO_READERS = "recency", "hybrid_lookup", "two_readers"
 SOURCES, ENDS, REPORTS = "store_sources", "store_ends", "store_reports"
 RECENCY_OF_GROUPS = "recency_of_groups"
+RECENCY_OF_HITS = "recency_of_hits"
 RECENCIES = (RECENCY, RECENCY_OF_GROUPS)
+ORDERED = (*RECENCIES, RECENCY_OF_HITS, SOURCES)
+"""Slices in which the order of slots is kept."""
 LOOKUPS = (*RECENCIES, LOOKUP, TWO_READERS)
-EVERY = (*LOOKUPS, SOURCES, ENDS, REPORTS)
+EVERY = (*LOOKUPS, RECENCY_OF_HITS, SOURCES, ENDS, REPORTS)
 
 RETURNED_IS_LOADABLE = ActionProperty(
     id="returned-hit-is-loadable",
@@ -122,10 +126,7 @@ ADMITTED_STAYS_LOADABLE = Invariant(
     formula=forall(r, g, p, (with_hit(r) & load_covers(g, p, hit_end(r))) >> stored(g, p)),
     premise=exists(r, with_hit(r)),
     proved=True,
-    proof=(
-        "hit-has-pinned-slots", "group-pinned-chunk-stays", "requests-come-after-the-prompt", "slots-are-counted",
-        *sequence.lemma_ids,
-    ),
+    proof=("hit-has-pinned-slots", "requests-come-after-the-prompt", "slots-are-counted"),
     grounds=(Ground(action="evict_any", conjunct="not-pinned"),),
 )  # fmt: skip
 PINNED_STAYS = Invariant(
@@ -137,10 +138,7 @@ PINNED_STAYS = Invariant(
     formula=forall(r, c, pinned(r, c) >> ready(c)),
     premise=exists(r, c, pinned(r, c)),
     proved=True,
-    proof=(
-        "requests-come-after-the-prompt",
-        "slots-are-counted",
-    ),
+    proof=("slots-are-counted",),
     grounds=(
         Ground(action="evict_any", conjunct="not-pinned"),
         Ground(action="evict_oldest", conjunct="not-pinned"),
@@ -183,7 +181,7 @@ USELESS_FIRST = ActionProperty(
         "To make room, the tier evicts no chunk that the last hit needs while it could evict one that the hit "
         "does not need, and of a full group none while a later one could go, which is of no use without it."
     ),
-    slices=RECENCIES,
+    slices=(*RECENCIES, RECENCY_OF_HITS),
     actions=("evict_oldest",),
     formula=wanted(c)
     >> ~exists(
@@ -198,6 +196,14 @@ USELESS_FIRST = ActionProperty(
             )
         ),
     ),
+)
+NEEDED_IS_RECENT = Invariant(
+    id="needed-chunk-is-more-recent",
+    source="seeds 003; contract 5(d) _touch",
+    doc="What the last hit, or store, needs is more recent than every other chunk, whoever stored it and when.",
+    slices=ORDERED,
+    formula=forall(c, c2, (occupied(c) & occupied(c2) & ~wanted(c) & wanted(c2)) >> recency.before(c, c2)),
+    premise=exists(c, c2, occupied(c) & occupied(c2) & ~wanted(c) & wanted(c2)),
 )
 EVICTED_FOR_ROOM = ActionProperty(
     id="nothing-evicted-while-there-is-room",
@@ -219,8 +225,8 @@ SCAN_PASSES_ONCE = ActionProperty(
     id="store-scan-passes-each-chunk-once",
     source="contract I-50; B-032 vllm #46971: the cursor goes exactly over what was submitted",
     doc="What is stored or skipped is at the cursor, was not passed before, is passed now, and is owed to lookups.",
-    slices=LOOKUPS,
-    actions=("plan_store", "skip_chunk"),
+    slices=(*LOOKUPS, SOURCES),
+    actions=("plan_store", "plan_store_from", "skip_chunk"),
     formula=cursor(r).eq(p) & ~passed(r, g) & Primed(body=passed(r, g)) & (in_demand(g, p) >> Primed(body=owed(g, p))),
 )
 CURSOR_ADVANCES = ActionProperty(
@@ -273,7 +279,7 @@ PASSED_IS_SERVED = Invariant(
     id="passed-chunk-is-served",
     source="known failures, family EFFECT; B-032 vllm #46971",
     doc="What a store scan has passed over is stored or being stored, unless it was evicted since.",
-    slices=LOOKUPS,
+    slices=(*LOOKUPS, SOURCES),
     formula=forall(g, p, owed(g, p) >> present(g, p)),
     premise=exists(g, p, owed(g, p)),
 )

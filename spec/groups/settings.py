@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-from interlock.spec.groups.properties import ENDS, LOOKUP, RECENCY, RECENCY_OF_GROUPS, REPORTS, SOURCES, TWO_READERS
+from interlock.spec.groups.properties import (
+    ENDS,
+    LOOKUP,
+    RECENCY,
+    RECENCY_OF_GROUPS,
+    RECENCY_OF_HITS,
+    REPORTS,
+    SOURCES,
+    TWO_READERS,
+)
 from interlock.spec.language.settings import Expectation, Preset, Slice
 
 _SOUND = {
@@ -81,6 +90,13 @@ SLICES = (
         doc="Two groups and room for two chunks: what is evicted to make room, and what was offered stays.",
     ),
     Slice(
+        name=RECENCY_OF_HITS,
+        remove=(*_SOURCE_ACTIONS, "evict_any", "preempt", "admit", "drop_hit", "load_done"),
+        drop=(*_SOURCE_STATE, *_COUNTS),
+        scope={"request": 1, "group": 2, "position": 2, "chunk": 3, "block": 1},
+        doc="Two groups and room for three chunks: a hit that ends before what is stored makes its own chunks recent.",
+    ),
+    Slice(
         name=LOOKUP,
         remove=(*_SOURCE_ACTIONS, "evict_oldest", "preempt"),
         drop=(*_SOURCE_STATE, *_COUNTS, *_RECENCY),
@@ -97,7 +113,7 @@ SLICES = (
     Slice(
         name=SOURCES,
         remove=(*_NO_LOOKUP, *_LEAVING, *_STRAYS, "evict_any", "complete_store"),
-        drop=(*_COUNTS, *_RECENCY, *_STRAY_STATE, "hit_end", "owed"),
+        drop=(*_COUNTS, *_STRAY_STATE, "hit_end"),
         scope={"request": 1, "group": 1, "position": 3, "chunk": 2, "block": 2},
         doc="Blocks that leave a window while a store reads them: fences, flushes, stale ids, with content.",
     ),

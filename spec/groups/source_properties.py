@@ -12,12 +12,15 @@ from interlock.spec.groups.vocabulary import (
     c,
     c2,
     cursor,
+    due_block,
     duty_state,
     duty_states,
     fenced,
+    flush_order,
     g,
     g2,
     group,
+    group_step,
     in_step,
     listed_now,
     p,
@@ -42,8 +45,11 @@ from interlock.spec.groups.vocabulary import (
     source,
     sourced,
     stored_for,
+    stray_report,
+    strayed,
     table,
     to_flush,
+    will_hold,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Witness
 from interlock.spec.language.terms import Primed, exists, forall
@@ -195,6 +201,55 @@ SOURCE_SCAN_PASSES_ONCE = ActionProperty(
     actions=("plan_store_from", "skip_forgotten"),
     formula=cursor(r).eq(p) & ~passed(r, g) & Primed(body=passed(r, g)) & reached(r, g, p),
 )
+LOST_IS_GONE = ActionProperty(
+    id="only-lost-blocks-are-passed-over",
+    source="contract J1, 5(d); known failures, family EFFECT",
+    doc="A store scan gives up a chunk for want of its block only if the request's table has no block there.",
+    slices=(SOURCES,),
+    actions=("skip_forgotten",),
+    formula=forall(b, ~table(r, g, p, b)),
+)
+FLUSH_GOES_WITH_STEP = Invariant(
+    id="flush-goes-with-its-step",
+    source="contract J9, R-31: called with every step's metadata",
+    doc="An order to flush is under way only together with a step, and is done with when that step has run.",
+    slices=(SOURCES, ENDS),
+    formula=forall(c, (flush_order(c) > 0) >> (group_step() > 0)),
+    premise=exists(c, flush_order(c) > 0),
+)
+STEP_COPIES_FLUSHED = ActionProperty(
+    id="step-copies-only-what-it-flushes",
+    source="contract J8, J9, R-31",
+    doc="A step itself saves only the chunks that it is ordered to flush; others are copied in their own time.",
+    slices=(SOURCES, ENDS),
+    actions=("run_group_step",),
+    formula=forall(
+        c, g, p, flush_order(c).eq(0) >> Primed(body=slot_value(c, g, p)).eq(slot_value(c, g, p))
+    ),
+)  # fmt: skip
+FORWARD_FILLS_DUE = Invariant(
+    id="forward-fills-the-blocks-of-its-step",
+    source="contract G1, 6.1",
+    doc="A step's forward makes something of exactly the blocks that this step's tables have been given.",
+    slices=(SOURCES, ENDS),
+    formula=forall(b, due_block(b).eq(exists(g, p, will_hold(b, g, p)))),
+)
+ONE_SURPLUS = Invariant(
+    id="one-surplus-report",
+    source="contract R-40, R-49: a surplus report; what one does, any number does",
+    doc="At most one surplus report is under way, and only after the worker has sent one.",
+    slices=(REPORTS,),
+    formula=(stray_report() <= 1) & ((stray_report() > 0) >> strayed()),
+    premise=stray_report() > 0,
+)
+STOPS_FOR_SURPLUS = Invariant(
+    id="engine-stops-only-for-a-surplus-report",
+    source="seeds 003; contract R-49",
+    doc="The engine has stopped only if a report came about a store that nobody knows.",
+    slices=(REPORTS,),
+    formula=raised() >> strayed(),
+    premise=raised(),
+)
 UNKNOWN_RAISES = ActionProperty(
     id="unknown-report-is-never-discarded",
     source="seeds 003; contract R-49",
@@ -221,7 +276,22 @@ STORES_END = LeadsTo(
     premise=slot_state(c).eq(slot_states["pending"]),
     conclusion=slot_state(c).ne(slot_states["pending"]),
 )
+STEP_ENDS = LeadsTo(
+    id="group-step-ends",
+    source="contract 6.1: a step that has run is processed",
+    doc="A step that is with the worker comes to its end, so that schedule() can run again.",
+    slices=(SOURCES, ENDS),
+    premise=in_step(),
+    conclusion=~in_step(),
+)
 SOURCE_WITNESSES = (
+    Witness(
+        id="groups-some-step",
+        source="vacuity guard",
+        doc="A step is with the worker.",
+        slices=(SOURCES, ENDS),
+        formula=in_step(),
+    ),
     Witness(
         id="groups-some-slot-pending",
         source="vacuity guard",
@@ -250,13 +320,16 @@ SOURCE_WITNESSES = (
 PROPERTIES = (
     P.RETURNED_IS_LOADABLE, P.HIT_IS_LONGEST, P.NO_HIT_MISSED, P.PENDING_DEFERS, P.PENDING_DEFERS_NONE,
     P.ADMITTED_STAYS_LOADABLE, P.PINNED_STAYS, P.PIN_HAS_A_READER, P.HIT_HAS_PINS, P.AFTER_PROMPT,
-    P.USELESS_FIRST, P.EVICTED_FOR_ROOM, P.SCAN_STARTS, P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES, P.LOADED_IS_PASSED,
+    P.USELESS_FIRST, P.NEEDED_IS_RECENT, P.EVICTED_FOR_ROOM, P.SCAN_STARTS, P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES,
+    P.LOADED_IS_PASSED,
     P.LATER_FOR_A_REASON, P.COUNT_IS_OF_THE_LIVING, P.OFFERED_IS_KEPT, P.PASSED_IS_SERVED, P.ONE_SLOT_PER_KEY,
     P.POOL_COUNTS, P.HITS_COUNTED_ONCE, P.STATE_COVERS_COUNT, P.CANDIDATES_SEEN, P.NO_NULL_DESTINATION,
     P.LOOKUP_STORED, P.LOOKUP_ANSWERED, P.HIT_HANDLED,
     SOURCE_STABLE, STORED_IS_TRUE, SOURCE_BELONGS, LISTED_ONCE, ONE_PLACE, TABLE_OF_RUNNING, ONE_BLOCK, TABLE_IS_PREFIX,
     WINDOW_STAYS, SLIDES_FROM_TABLE, FENCES_ARE_OF_OPEN_STORES,
-    LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, UNKNOWN_RAISES, ACK_IS_KNOWN, STORES_END,
-    *sequence.lemmas(P.EVERY), *recency.lemmas(P.RECENCIES),
+    LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, LOST_IS_GONE,
+    FLUSH_GOES_WITH_STEP, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, ONE_SURPLUS, STOPS_FOR_SURPLUS,
+    UNKNOWN_RAISES, ACK_IS_KNOWN, STORES_END, STEP_ENDS,
+    *sequence.lemmas(P.EVERY), *recency.lemmas(P.ORDERED),
     *P.WITNESSES, *SOURCE_WITNESSES,
 )  # fmt: skip

@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-from interlock.spec.language.elaborate import WHOLE, elaborate, refuse_if_open
+from interlock.spec.language.elaborate import WHOLE, elaborate, readers, refuse_if_open
 from interlock.spec.language.sorts import INT
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.typecheck import Signature
@@ -47,10 +47,11 @@ def build(spec: Specification) -> Specification:
         for s in system.steps:
             check_step(spec, signature, s)
     check_properties(spec, signature, systems)
-    for sl in spec.slices:
-        covered = [p for p in spec.properties if sl.name in p.slices]
-        for system in systems:
-            refuse_if_open(system, sl, covered)
+    covered = {sl.name: {p.id for p in spec.properties if sl.name in p.slices} for sl in spec.slices}
+    for system in systems:
+        listed = readers(system, spec.properties)
+        for sl in spec.slices:
+            refuse_if_open(sl, (r for r in listed if r.property_id is None or r.property_id in covered[sl.name]))
     check_expectations(spec)
     return spec
 

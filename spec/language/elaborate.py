@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, Conjunct, Fire, Update
@@ -61,7 +62,8 @@ def elaborate(
         properties=tuple(_fold_property(p, switches) for p in properties if applies(p, switches)),
         never=never,
     )
-    refuse_if_open(system, slice_, system.properties)
+    if slice_.drop:
+        refuse_if_open(slice_, readers(system, system.properties))
     return system
 
 
@@ -235,37 +237,65 @@ def _fold_property(p: Property, switches: dict[str, str]) -> Property:
     return p.model_copy(update=changed)
 
 
-def refuse_if_open(system: System, slice_: Slice, properties: Iterable[Property]) -> None:
-    """Refuse a slice of a system in which something that is left reads what it drops.
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Something that reads variables: where it stands, what it is part of, and what it reads.
+
+    Args:
+        action: the action that it is part of, if it is part of one.
+        variable: the variable that it declares or updates, if it does.
+        property_id: the property that it is, if it is one.
+    """
+
+    place: str
+    reads: frozenset[str]
+    action: str | None = None
+    variable: str | None = None
+    property_id: str | None = None
+
+
+def readers(system: System, properties: Iterable[Property]) -> list[Reader]:
+    """Everything in a system, and in properties, that reads variables."""
+
+    def of(*terms: T.Term | None) -> frozenset[str]:
+        return frozenset().union(*(T.symbols(t) for t in terms if t is not None))
+
+    found = [
+        Reader(f"variable {v.name}", of(v.init, v.domain, v.low, v.high), variable=v.name) for v in system.variables
+    ]
+    for s in system.steps:
+        found += [Reader(f"action {s.name}, conjunct {c.id}", of(c.term), action=s.name) for c in s.guard]
+        found += [
+            Reader(
+                f"action {s.name}, update of {u.symbol}",
+                of(*u.args, u.value, u.when),
+                action=s.name,
+                variable=u.symbol,
+            )
+            for u in s.updates
+        ]
+    for p in properties:
+        parts = (getattr(p, name, None) for name in ("formula", "premise", "conclusion"))
+        found.append(Reader(f"property {p.id}", of(*parts), property_id=p.id))
+    return found
+
+
+def refuse_if_open(slice_: Slice, listed: Iterable[Reader]) -> None:
+    """Refuse a slice in which something that is left reads what it drops.
+
+    Args:
+        listed: readers of the whole system, or of the slice; of properties, those that are to be judged in it.
 
     Raises:
         SpecificationError: names the slice, the reader and the variable.
     """
-    drop = set(slice_.drop)
-    if not drop:
-        return
-
-    def refuse(reader: str, terms: Iterable[T.Term | None]) -> None:
-        for t in terms:
-            missing = set() if t is None else T.symbols(t) & drop
-            if missing:
-                name = min(missing)
-                raise SpecificationError(
-                    f"slice {slice_.name}, {reader}",
-                    f"reads {name}, which the slice drops",
-                    f"keep {name}, or remove what reads it",
-                )
-
-    for v in system.variables:
-        if v.name not in drop:
-            refuse(f"variable {v.name}", (v.init, v.domain, v.low, v.high))
-    for s in system.steps:
-        if s.name in slice_.remove:
+    drop, removed = set(slice_.drop), set(slice_.remove)
+    for r in listed if drop else ():
+        if r.action in removed or r.variable in drop or r.reads.isdisjoint(drop):
             continue
-        for c in s.guard:
-            refuse(f"action {s.name}, conjunct {c.id}", (c.term,))
-        for u in s.updates:
-            if u.symbol not in drop:
-                refuse(f"action {s.name}, update of {u.symbol}", (*u.args, u.value, u.when))
-    for p in properties:
-        refuse(f"property {p.id}", (getattr(p, name, None) for name in ("formula", "premise", "conclusion")))
+        name = min(r.reads & drop)
+        raise SpecificationError(
+            f"slice {slice_.name}, {r.place}",
+            f"reads {name}, which the slice drops",
+            f"keep {name}, or remove what reads it",
+        )

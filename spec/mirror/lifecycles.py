@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.language.lifecycles import Lifecycle, row
 from interlock.spec.language.terms import exists
-from interlock.spec.mirror.vocabulary import k, k2, r, save_for, tracked, unlaunched_save
+from interlock.spec.mirror.vocabulary import k, k2, r, tracked, unlaunched_save
 
 SEAT = Lifecycle(
     name="seat",
@@ -46,7 +46,7 @@ SAVE = Lifecycle(
         row("planned", "build_connector_meta", "in_flight", source="contract J6"),
         row("in_flight", "save_done", "absent", source="contract J11"),
         row(
-            "planned", "preempt", "absent", guard=save_for(k, r) & unlaunched_save.is_("cancelled"),
+            "planned", "preempt", "absent", guard=unlaunched_save.is_("cancelled"),
             source="B-175 FlexKV #269; contract Q27",
         ),
     ),

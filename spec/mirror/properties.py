@@ -45,6 +45,7 @@ CANCELLING = ("mirror_table", "mirror_match", "mirror_saves")
 EVERY = ("mirror_table", "mirror_batch", "mirror_match", "mirror_saves", "mirror_two_saves", "mirror_all")
 
 _done = seat_state(r).eq(seat_states["done"])
+_queued = seat_state(r).eq(seat_states["queued"])
 
 MIRROR_EQUALS = Invariant(
     id="mirror-equals-block-table",
@@ -240,8 +241,8 @@ IMPOSSIBLE_ENDS = LeadsTo(
     doc="A request whose answer is impossible does not stay queued.",
     slices=("mirror_match",),
     vars=(r,),
-    premise=seat_state(r).eq(seat_states["queued"]) & (hit(r) < 0),
-    conclusion=seat_state(r).ne(seat_states["queued"]),
+    premise=_queued & ((hit(r) < 0) | (hit(r) > 2)),
+    conclusion=~_queued,
 )
 MIRROR_ADVANCES = ActionProperty(
     id="mirror-advances-with-every-metadata",
@@ -250,6 +251,30 @@ MIRROR_ADVANCES = ActionProperty(
     slices=COPYING,
     actions=("build_connector_meta",),
     formula=forall(r, b, is_running(r) >> Primed(body=mirror_row(r, b)).eq(table_row(r, b))),
+)
+ENDS_WHILE_RUNNING = Invariant(
+    id="ends-by-itself-only-while-running",
+    source="contract Q26, Q30",
+    doc="A request that is over, and was neither cancelled nor refused, ended while it ran: it has its blocks still.",
+    slices=EVERY,
+    formula=forall(r, (_done & ~cancel_asked(r) & (hit(r) >= 0) & (hit(r) <= 2)) >> exists(b, table_row(r, b))),
+    premise=exists(r, _done & ~cancel_asked(r)),
+)
+COPIED_IS_KNOWN = Invariant(
+    id="copied-request-is-known-to-the-worker",
+    source="contract R-24; B-119 LMCache #3499",
+    doc="A running request of whose blocks the connector has a copy was in a metadata: its worker knows of it.",
+    slices=EVERY,
+    formula=forall(r, b, (is_running(r) & mirror_row(r, b)) >> known(r)),
+    premise=exists(r, b, is_running(r) & mirror_row(r, b)),
+)
+LISTED_ONCE = ActionProperty(
+    id="a-block-of-one-group-is-listed-once",
+    source="B-027 vllm #42761",
+    doc="A store of a block that no two groups share lists it once, whatever its handle was used for before.",
+    slices=SAVING,
+    actions=("plan_save",),
+    formula=~Primed(body=listed_twice(k)),
 )
 
 
@@ -261,10 +286,15 @@ WITNESSES = (
     _witness("some-cancel-asked", exists(r, cancel_asked(r)), "A request is cancelled.", *CANCELLING),
     _witness("some-request-done", exists(r, _done), "A request is over.", "mirror_saves", "mirror_match"),
     _witness(
-        "some-answer-below-zero",
-        exists(r, seat_state(r).eq(seat_states["queued"]) & (hit(r) < 0)),
-        "A connector answers -1.",
+        "some-answer-impossible", exists(r, _queued & ((hit(r) < 0) | (hit(r) > 2))), "A connector answers nonsense.",
         "mirror_match",
+    ),
+    _witness(
+        "some-answer-below-zero", exists(r, _queued & (hit(r) < 0)), "A connector answers -1.", "mirror_match",
+    ),
+    _witness(
+        "some-answer-beyond-the-prompt", exists(r, _queued & (hit(r) > 2)),
+        "A connector answers with more than the prompt has.", "mirror_match",
     ),
     _witness(
         "scheduled-without-a-hit", exists(r, is_running(r) & hit(r).eq(0)), "Nothing was hit.", "mirror_match",
@@ -304,6 +334,6 @@ PROPERTIES = (
     MATCHED_FIRST,
     ROWS_ARE_ONES, CLEAN_START, HIT_IN_RANGE,
     ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
-    IMPOSSIBLE_ENDS, MIRROR_ADVANCES,
+    IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, LISTED_ONCE,
     *WITNESSES,
 )  # fmt: skip

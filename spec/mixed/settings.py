@@ -17,7 +17,7 @@ SLICES = (
             "request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 1,
             "item": 1, "position": 1, "slot": 1, "cell": 1,
         },
-        doc="One request with one encoder item, one block and its store or load: every interleaving of the two modules.",
+        doc="One request with one encoder item, one block and its store or load: all that the modules do to it.",
     ),
 )  # fmt: skip
 

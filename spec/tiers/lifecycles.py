@@ -86,9 +86,9 @@ SLOT = Lifecycle(
         row("absent", "plan_fill", "pending", source="contract 3.2 prepare_store"),
         row("ready", "plan_cascade", "ready", source="contract 3.2 prepare_load"),
         row("ready", "retrieve", "ready", source="contract 3.2 prepare_load"),
-        row("pending", "cancel_plan", "absent", guard=fills(o) & _undone, source="B-188 FlexKV #236"),
+        row("pending", "cancel_plan", "absent", guard=_undone, source="B-188 FlexKV #236"),
         row("pending", "cancel_plan", "pending", guard=~_undone, source="B-188 FlexKV #236"),
-        row("ready", "cancel_plan", "ready", guard=reads(o), source="contract 3.2 complete_load"),
+        row("ready", "cancel_plan", "ready", source="contract 3.2 complete_load"),
         row("pending", "fill_done", "ready", guard=may_collect(o2), source="contract 3.2 complete_store, I-43"),
         row("pending", "fill_done", "pending", guard=~may_collect(o2), source="B-132 sglang #9874"),
         row("stale", "fill_done", "absent", source=_STALE_SOURCE),
@@ -102,7 +102,7 @@ SLOT = Lifecycle(
             for row_ in (
                 row("ready", event, "ready", source="contract 3.2 complete_load"),
                 row("stale", event, "absent", guard=is_last_user(o), source=_STALE_SOURCE),
-                row("stale", event, "stale", guard=~is_last_user(o), source=_STALE_SOURCE),
+                row("stale", event, "stale", source=_STALE_SOURCE),
                 row("absent", event, "absent", source="contract 3.2 reset_cache; B-143 sglang #39444"),
                 row("pending", event, "pending", source="contract 3.2 reset_cache; B-143 sglang #39444"),
             )
@@ -115,7 +115,7 @@ SLOT = Lifecycle(
                 row(state, "reset_tiers", "stale", guard=_fences & _used_in_flight, source=_STALE_SOURCE),
                 row(
                     state, "reset_tiers", "absent",
-                    guard=~tier_reset.is_("not_passed_on") & ~(_fences & _used_in_flight),
+                    guard=~tier_reset.is_("not_passed_on"),
                     source="contract 3.2 reset_cache, R-62",
                 ),
             )
@@ -156,7 +156,7 @@ ENTRY = Lifecycle(
         row("pending", "reset_tiers", "stale", guard=_fences & _written_in_flight, source=_STALE_SOURCE),
         row(
             "pending", "reset_tiers", "absent",
-            guard=~tier_reset.is_("not_passed_on") & ~(_fences & _written_in_flight),
+            guard=~tier_reset.is_("not_passed_on"),
             source="B-043 vllm #44541; contract R-62",
         ),
     ),

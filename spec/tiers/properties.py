@@ -8,6 +8,7 @@ from interlock.spec.tiers.predicates import fills, is_granted_on, is_kind, is_wa
 from interlock.spec.tiers.vocabulary import (
     before_reset,
     c,
+    cleanup_error,
     client_state,
     client_states,
     copy_order,
@@ -178,20 +179,21 @@ FENCED_IS_STALE = Invariant(
 STALE_IS_OLD = Invariant(
     id="stale-slot-holds-nothing-new",
     source="B-042 vllm #57727",
-    doc="What is in a slot that a reset has put out of sight is not current.",
+    doc="In a slot that a reset has put out of sight is nothing, or what was right before it: its transfer goes on.",
     slices=("tier_reset_read", "tier_reset_write"),
-    formula=forall(c, cpu_slot_state(c).eq(cpu_slot_states["stale"]) >> cpu_slot_value(c).ne(tier_values["right"])),
+    formula=forall(c, cpu_slot_state(c).eq(cpu_slot_states["stale"]) >> _value(cpu_slot_value(c), "none", "outdated")),
     premise=exists(c, cpu_slot_state(c).eq(cpu_slot_states["stale"])),
     lemma=True,
 )
 DROPPED_IS_OLD = Invariant(
     id="dropped-file-is-not-current",
     source="B-042 vllm #57727; contract I-43",
-    doc="What the second tier does not offer, no read having failed, is not taken for current.",
+    doc="What the second tier does not offer, no read having failed, is no file, or one from before a reset.",
     slices=("tier_backup", "tier_backup_two", "tier_reset_read", "tier_reset_write"),
     formula=forall(
         h,
-        entry_state(h).one_of(entry_states["absent"], entry_states["stale"]) >> file_value(h).ne(tier_values["right"]),
+        entry_state(h).one_of(entry_states["absent"], entry_states["stale"])
+        >> _value(file_value(h), "none", "outdated"),
     ),
     premise=exists(h, entry_state(h).eq(entry_states["absent"])),
     lemma=True,
@@ -411,8 +413,13 @@ ENTRIES_SETTLE = LeadsTo(
 )
 
 
-def _witness(id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE) -> Witness:
-    return Witness(id=f"tiers-{id_}", formula=formula, doc=doc, slices=slices, source="vacuity guard", applies=applies)
+def _witness(
+    id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE, actions: tuple[str, ...] = (),
+    source: str = "vacuity guard",
+) -> Witness:  # fmt: skip
+    return Witness(
+        id=f"tiers-{id_}", formula=formula, doc=doc, slices=slices, source=source, applies=applies, actions=actions
+    )
 
 
 WITNESSES = (
@@ -425,6 +432,15 @@ WITNESSES = (
     _witness(
         "some-read-fails", exists(o, fills(o) & (operation_broke(o) > 0)), "A read has failed.",
     "tier_mixed", "tier_reset_fail",
+    ),
+    _witness(
+        "read-is-published-although-cleaning-up-raised",
+        is_kind(o, "promotion") & Primed(body=(succeeded(o) > 0)),
+        "A read is done, its handle cannot be released, and the result is published.",
+        "tier_promote",
+        actions=("tier_read_raises",),
+        applies=cleanup_error.is_("result_published"),
+        source="B-020 vllm #49947",
     ),
     _witness("some-write-fails", exists(o, reads(o) & (operation_broke(o) > 0)), "A write has failed.", "tier_backup"),
     _witness(

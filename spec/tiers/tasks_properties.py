@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Witness
-from interlock.spec.language.terms import Term, exists, forall
+from interlock.spec.language.terms import Primed, Term, exists, forall, ite
 from interlock.spec.tiers.tasks_actions import is_open
 from interlock.spec.tiers.tasks_vocabulary import (
     b,
+    end_heard,
+    end_note,
     in_table,
     report_withheld,
     stored,
@@ -115,6 +117,28 @@ STARTED_TO_SOME_END = ActionProperty(
     actions=("start_task",),
     formula=task_loads(t) | ~stored(task_block(t)),
 )
+END_TOLD_ONCE = Invariant(
+    id="end-of-a-request-is-told-once",
+    source="R-26, contract I-51; B-179 ATOM #2146",
+    doc="While a request has ended and is not forgotten, one word of that is on its way to the worker or back.",
+    slices=TASKS,
+    formula=forall(
+        r, (end_note(r) + end_heard(r)).eq(ite(client_state(r).eq(client_states["ended"]), 1, 0))
+    ),
+    premise=exists(r, end_heard(r) > 0),
+)  # fmt: skip
+ESCAPES = ActionProperty(
+    id="an-escape-gives-up-a-store-and-the-blocks",
+    source="B-183 ATOM #2053",
+    doc=(
+        "When the deadline of a request's stores has passed, some store of it was open and is given up, and no block "
+        "is kept any longer: a request without open stores lets go in the ordinary way."
+    ),
+    slices=("task_hang",),
+    actions=("escape",),
+    formula=exists(t, task_of(r, t) & is_open(t) & ~task_loads(t) & ~Primed(body=is_open(t)))
+    & forall(b, ~Primed(body=in_table(r, b))),
+)
 ALL_STARTED = LeadsTo(
     id="every-created-task-is-started-or-cancelled",
     source="B-189 FlexKV #176",
@@ -151,6 +175,7 @@ def _witness(id_: str, formula: Term, doc: str, *slices: str) -> Witness:
 TASK_PROPERTIES = (
     LEAVES_TABLES, TARGET_BELONGS, STORE_KEEPS, NOT_DROPPED, STORED_IS_HELD,
     ONE_OWNER, TASK_WITH_WORKER, HOLDER_STAYS, STARTED_TO_SOME_END,
+    END_TOLD_ONCE, ESCAPES,
     ALL_STARTED, FORWARDED, ALL_LEAVE,
     _witness(
         "some-task-hangs",

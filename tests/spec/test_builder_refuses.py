@@ -357,7 +357,7 @@ REFUSED |= {
         with_expectation(set={"store_dedup": "x"}), "expectation", "use one of per_step",
     ),
     "an expectation of a property that is not there": (with_expectation(property="lost"), "expectation", "use one of"),
-    "an expectation in a slice that is not there": (with_expectation(slice="lost"), "expectation", "use one of dedup"),
+    "an expectation in a slice that is not there": (with_expectation(slice="lost"), "expectation", "use one of tiny, last_step"),
     "an expectation under a preset that is not there": (with_expectation(preset="lost"), "expectation", "use one of"),
     "an expectation at no size": (with_expectation(scope={"block": 0}), "expectation", "at least one"),
 }  # fmt: skip

@@ -18,6 +18,7 @@ class MutateRequest:
 
     slices: list[str] | None
     modules: list[str] | None
+    strict: bool
     trace_dir: Path | None
     jobs: int
     budget: float
@@ -40,6 +41,7 @@ class MutateBinding:
         result = run_mutate(
             slices=asked.slices,
             names=asked.modules,
+            strict=asked.strict,
             trace_dir=asked.trace_dir,
             jobs=asked.jobs,
             budget=max(asked.budget - self.session.seconds, 0),

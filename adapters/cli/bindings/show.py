@@ -198,6 +198,8 @@ def _setting(d: Demonstration) -> str:
     parts = [f"--set {name}={value}" for name, value in d.set.items()]
     if d.preset != "interlock":
         parts.insert(0, f"--preset {d.preset}")
+    if d.scope:
+        parts.append(f"--scope {','.join(f'{sort}={size}' for sort, size in d.scope.items())}")
     if d.change:
         parts.append(f"--change {d.change}")
     return " ".join([f"interlock check --slice {d.slice} --property {d.property}", *parts])

@@ -1,0 +1,42 @@
+"""Properties that say again what the action does: true of every step from any state whatever.
+
+Such a property reminds a reader, and notices a change to the action, but says nothing of what the
+system comes to. z3 is asked, at any size: do the guard and the updates alone imply it?
+"""
+
+from __future__ import annotations
+
+from interlock.proofs.smt.ask import ask
+from interlock.proofs.smt.encode import Encoding
+from interlock.proofs.smt.owed import Claim, Obligation
+from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.properties import ActionProperty, BoundaryClause
+from interlock.spec.language.specification import Specification
+
+TIMEOUT_S = 3.0
+"""Per property and action."""
+
+
+def restating(spec: Specification, switches: dict[str, str]) -> frozenset[str]:
+    """The ids of action properties and boundary clauses that no invariant is needed for."""
+    system = elaborate(spec, switches)
+    encoding = Encoding(system)
+    steps = {s.name for s in system.steps}
+    found: set[str] = set()
+    for p in system.properties:
+        if not isinstance(p, (ActionProperty, BoundaryClause)):
+            continue
+        actions = [a for a in (p.actions if isinstance(p, ActionProperty) else (p.action,)) if a in steps]
+        if actions and all(_implied(encoding, Obligation(Claim(p.id, p.formula), a)) for a in actions):
+            found.add(p.id)
+    return frozenset(found)
+
+
+def without_restating(spec: Specification, switches: dict[str, str]) -> Specification:
+    """The specification without them."""
+    dropped = restating(spec, switches)
+    return spec.model_copy(update={"properties": tuple(p for p in spec.properties if p.id not in dropped)})
+
+
+def _implied(encoding: Encoding, obligation: Obligation) -> bool:
+    return ask("z3", encoding.values, encoding.query(obligation, ()), TIMEOUT_S) == "proved"

@@ -1,0 +1,83 @@
+"""Calls come in their order, each transfer is ordered and reported once, and nobody has more than it needs."""
+
+from __future__ import annotations
+
+from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING
+from interlock.spec.admission.predicates import entry, is_, need, phase, somebody
+from interlock.spec.admission.vocabulary import (
+    load_order,
+    load_report,
+    owns,
+    r,
+    store_order,
+    store_report,
+    storing_off,
+)
+from interlock.spec.language.properties import ActionProperty, Invariant, Property
+from interlock.spec.language.terms import Primed, exists, forall, ite
+
+NO_MORE_THAN_NEEDED = Invariant(
+    id="nobody-has-more-blocks-than-it-needs",
+    source="contract Q20, G1",
+    doc="A request has the blocks of its prompt and of its next step at most.",
+    slices=EVERY,
+    formula=forall(r, owns(r) <= need(r)),
+    premise=exists(r, owns(r) > 0),
+)
+BETWEEN_CALLS = ActionProperty(
+    id="requests-arrive-between-calls",
+    source="contract section 1 engine loop; B-164 vllm #45595",
+    doc="A request is added while the engine thread is in no call, or waits there for stores: never amid a pass.",
+    slices=EVERY,
+    actions=("add_request",),
+    formula=~phase("running_loop", "waiting_loop", "building", "updating"),
+)
+UPDATE_RETURNS = ActionProperty(
+    id="update-returns-to-the-engine-loop",
+    source="contract section 1 engine loop",
+    doc="After update_from_output() calls are taken, and whether there is work is asked, before the next schedule().",
+    slices=EVERY,
+    actions=("end_update",),
+    formula=Primed(body=phase("idle")),
+)
+LOAD_ONCE = Invariant(
+    id="load-is-ordered-and-reported-once",
+    source="R-20, contract Q12, Q32",
+    doc="For each request that loads, one order or one report is under way, and none for any other.",
+    slices=LOADING,
+    formula=forall(r, (load_order(r) + load_report(r)).eq(ite(is_(r, "loading", "held_for_load"), 1, 0))),
+    premise=somebody(lambda q: is_(q, "loading")),
+)
+STORE_ONCE = Invariant(
+    id="store-is-reported-at-most-once",
+    source="contract J10, J11; B-017 vllm #49829",
+    doc="Of a prefix one store is under way at most, and only one that lookup defers for, or that was given up.",
+    slices=STORING,
+    formula=forall(
+        r,
+        ((store_order(r) + store_report(r)) <= 1)
+        & ((store_order(r) + store_report(r) > 0) >> entry(r, "pending", "expired")),
+    ),
+    premise=exists(r, store_order(r) > 0),
+)
+DEFERRAL_HAS_A_STORE = ActionProperty(
+    id="deferral-begins-with-a-store",
+    source="contract 3.2, J4; R-02",
+    doc="When lookup begins to say 'being stored', the store has been ordered.",
+    slices=STORING,
+    actions=("plan_prefix_store", "store_for_another"),
+    formula=Primed(body=store_order(r)).eq(1),
+)
+RESUMES_AFTER_A_FAILURE = ActionProperty(
+    id="storing-resumes-only-after-a-failure",
+    source="B-182 ROCm/ATOM #2053",
+    doc="The probe of the tier ends a time without stores: there is none while storing goes on.",
+    slices=LOSING,
+    actions=("resume_storing",),
+    formula=storing_off() & ~Primed(body=storing_off()),
+)
+
+ORDERLY: tuple[Property, ...] = (
+    NO_MORE_THAN_NEEDED, BETWEEN_CALLS, UPDATE_RETURNS, LOAD_ONCE, STORE_ONCE, DEFERRAL_HAS_A_STORE,
+    RESUMES_AFTER_A_FAILURE,
+)  # fmt: skip
