@@ -123,9 +123,17 @@ class Judge:
         self._judged_by = _with_premises(spec)
 
     def __call__(self, played: Played) -> Judgement:
-        """Replay the events without policy, and add what the oracle and the engine saw."""
+        """Replay the events without policy, and add what the oracle and the engine saw.
+
+        A trace that the specification explains with its policy, and that breaks nothing, is not
+        replayed again: without policy there are more behaviours to explain it, never fewer.
+        """
         trace = self.trace(played)
-        replayed = run_replay(trace, judge=True, spec=self._judged_by)
+        refined = run_replay(trace, judge=False, spec=self._judged_by) if self._refines and trace.events else None
+        if refined is not None and not refined.stopped and _breaks_nothing(refined):
+            replayed = refined
+        else:
+            replayed = run_replay(trace, judge=True, spec=self._judged_by)
         exercised = {v.property for v in replayed.violations if v.property.startswith(PREMISE)}
         violations = [v for v in replayed.violations if v.property not in exercised]
         broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in violations]
@@ -137,10 +145,8 @@ class Judge:
         elif replayed.stopped and not broken:
             # What the model cannot follow may still break a clause that needs no model behind it.
             broken = self._by_clauses(trace) or [_unexplained(UNEXPLAINED, "gate", replayed, trace)]
-        if self._refines and trace.events and not broken:
-            replayed = run_replay(trace, judge=False)
-            if replayed.stopped:
-                broken.append(_unexplained(REFINES, "connector", replayed, trace))
+        if refined is not None and refined.stopped and not broken:
+            broken.append(_unexplained(REFINES, "connector", refined, trace))
         judged = Counter({name.removeprefix(PREMISE): 1 for name in exercised})
         finished: set[str] = set()
         for e in trace.events:
@@ -184,6 +190,10 @@ class Judge:
         where = ", ".join(f"{k} {v}" for k, v in fault.items() if k in ("request", "block", "chunk", "job") and v)
         message = f"{where} holds {fault.get('found')}, not {fault.get('expected')}"
         return Broken(f"{property_id}:{fault['kind']}", property_id, "connector", message, index)
+
+
+def _breaks_nothing(replayed: ReplayResult) -> bool:
+    return all(v.property.startswith(PREMISE) for v in replayed.violations)
 
 
 def _unexplained(property_id: str, side: Side, replayed: ReplayResult, trace: Trace) -> Broken:
@@ -231,7 +241,10 @@ def _steps_judged(spec: Specification) -> dict[str, list[str]]:
 
 
 def _with_premises(spec: Specification) -> Specification:
-    """The specification with the negation of each premise as an invariant: where that is broken, it was true."""
+    """The specification with the negation of each premise as an invariant: where that is broken, it was true.
+
+    Without what no connector is held to: lemmas and policy.
+    """
     premises = tuple(
         Invariant(
             id=f"{PREMISE}{p.id}",
@@ -243,7 +256,8 @@ def _with_premises(spec: Specification) -> Specification:
         for p in spec.properties
         if isinstance(p, Invariant) and not p.lemma and not p.policy and p.premise is not None
     )
-    return spec.model_copy(update={"properties": (*spec.properties, *premises)})
+    held_to = tuple(p for p in spec.properties if not (p.policy or (isinstance(p, Invariant) and p.lemma)))
+    return spec.model_copy(update={"properties": (*held_to, *premises)})
 
 
 def property_ids(spec: Specification) -> list[str]:

@@ -133,36 +133,36 @@ def from_counterexample(events: Sequence[TraceEvent]) -> list[Scenario]:
     model may admit two requests in one pass that a connector only tells apart in two, so each
     request arrives once where the counterexample has it, and once a step later than the one before.
     """
-    prompts: dict[str, list[str]] = {}
+    prompts: list[list[str]] = []
+    arrived_as: dict[str, int] = {}
     hash_of: dict[str, str] = {}
-    hits: set[str] = set()
     for e in events:
         request, block = e.args.get("request", ""), e.args.get("block", "")
         if e.event == "add_request":
-            prompts[request] = []
+            # An id that comes back is another request here.
+            arrived_as[request] = len(prompts)
+            prompts.append([])
         elif e.event == "publish":
             hash_of[block] = e.args["hash"]
-            prompts[request].append(e.args["hash"])
+            prompts[arrived_as[request]].append(e.args["hash"])
         elif e.event == "hit":
-            prompts[request].append(hash_of.get(block, block))
-            hits.add(request)
-    names = dict(zip(prompts, NAMES, strict=False))
-
-    def arrival(request: str) -> Operation:
-        # One token more than it hits: a fully cached, aligned prompt computes its last block again.
-        prompt = prompts[request] or ["p"]
-        return {"op": "add", "request": names[request], "prompt": prompt, "tail": 1, "max_tokens": 3}
-
+            prompts[arrived_as[request]].append(hash_of.get(block, block))
+    # One token more than it hits: a fully cached, aligned prompt computes its last block again.
+    arrivals: list[Operation] = [
+        {"op": "add", "request": name, "prompt": prompt or ["p"], "tail": 1, "max_tokens": 3}
+        for name, prompt in zip(NAMES, prompts, strict=False)
+    ]
     as_told: list[Operation] = []
+    to_come = iter(arrivals)
     for e in events:
         if e.event == "add_request":
-            as_told.append(arrival(e.args["request"]))
+            as_told += [arrival] if (arrival := next(to_come, None)) is not None else []
         elif e.event == "build_connector_meta":
             as_told.append({"op": "step"})
         elif e.event == "acknowledge":
             as_told.append({"op": "complete", "nth": 0})
     as_told.append({"op": "step"})
-    staggered = [o for request in prompts for o in (arrival(request), {"op": "step"})]
+    staggered = [o for arrival in arrivals for o in (arrival, {"op": "step"})]
     return [Scenario.of("ample", o) for o in (as_told, staggered)]
 
 

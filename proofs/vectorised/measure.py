@@ -24,7 +24,7 @@ from interlock.proofs.vectorised.run import searched
 from interlock.proofs.vectorised.toy import toy
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import LeadsTo
+from interlock.spec.language.properties import needs_graph
 from interlock.spec.language.system import System
 
 LIMITS = Limits(states=10**10, seconds=3600.0)
@@ -131,7 +131,7 @@ def copy_bandwidth(ops: Backend) -> float:
 
 def slice_system(name: str, scope: dict[str, int] | None = None, sets: dict[str, str] | None = None) -> System:
     """A slice with all its properties but leads-to."""
-    properties = [p for p in SPECIFICATION.properties if name in p.slices and not isinstance(p, LeadsTo)]
+    properties = [p for p in SPECIFICATION.properties if name in p.slices and not needs_graph(p)]
     values = SPECIFICATION.switch_values("interlock", sets)
     return elaborate(SPECIFICATION, values, SPECIFICATION.slice(name), scope, properties)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.predicates import in_pool, is_, is_loading, stands
-from interlock.spec.encoder.slices import EVERY, WITH_POOL
+from interlock.spec.encoder.slices import DRAFTS, EVERY, LOADS, ROOM, TWICE, WITH_POOL
 from interlock.spec.encoder.vocabulary import (
     arrived,
     block,
@@ -38,12 +38,20 @@ from interlock.spec.encoder.vocabulary import (
     slot,
     transit,
     uses,
+    visiting,
     w,
 )
-from interlock.spec.language.properties import Invariant
+from interlock.spec.language.properties import ActionProperty, Invariant
 from interlock.spec.language.terms import Term, card, exists, forall, ite
 
 _i, _j, _p, _r = item.var("iy"), job.var("jy"), position.var("py"), request.var("ry")
+
+BOOKS_OF_PROOFS = (
+    "encoder-budget-adds-up", "used-entry-is-referenced", "encoder-pool-accounting",
+    "encoder-load-pin-released-once", "encoder-load-reports-are-counted", "ended-loads-left-nothing",
+    "encoder-kv-shares-add-up",
+)  # fmt: skip
+"""The lemmas with which every counter stays in its range and every partial function in its domain."""
 
 
 def _entry(i: Term, *states: str) -> Term:
@@ -54,10 +62,32 @@ BUDGET = Invariant(
     id="encoder-budget-adds-up",
     aliases=("I-60",),
     source="contract I-60; vLLM issue 55733",
-    doc="Slots that are free and slots that entries take add up to the capacity; freeable ones are counted right.",
+    doc=(
+        "Slots that are free and slots that entries take add up to the capacity, which is never exceeded; freeable "
+        "ones are counted right."
+    ),
     slices=EVERY,
-    formula=(free_slots() + card(_i, _entry(_i, "referenced", "freeable"))).eq(slot.size)
+    formula=(free_slots() >= 0)
+    & (free_slots() + card(_i, _entry(_i, "referenced", "freeable"))).eq(slot.size)
     & freeable_slots().eq(free_slots() + card(_i, _entry(_i, "freeable"))),
+)
+
+EVICTS_FOR_ROOM = ActionProperty(
+    id="encoder-cache-evicts-for-room-only",
+    source="contract N4: can_allocate evicts while too few slots are free",
+    doc="An unused item leaves the encoder cache only when all slots are taken and the visited runner needs one.",
+    slices=(ROOM, DRAFTS, TWICE, LOADS),
+    actions=("evict_entry",),
+    formula=card(_i, _entry(_i, "referenced", "freeable")).eq(slot.size)
+    & exists(
+        r,
+        p,
+        visiting(r)
+        & is_(r, "running")
+        & stands(r, p, "ahead", "entered")
+        & ~_entry(feature_item(r, p), "referenced", "freeable"),
+    ),
+    policy=True,
 )
 
 USED_IS_REFERENCED = Invariant(
@@ -127,9 +157,13 @@ POOL_ACCOUNTING = Invariant(
     id="encoder-pool-accounting",
     aliases=("I-64",),
     source="contract 4.2, I-64",
-    doc="Entries and free places of the pool add up, and its eviction list names the ready entries without a pin.",
+    doc=(
+        "Entries and free places of the pool add up to its capacity, which is never exceeded, and its eviction list "
+        "names the ready entries without a pin."
+    ),
     slices=EVERY,
-    formula=(pool_free() + card(_i, ~in_pool(_i, "absent"))).eq(cell.size)
+    formula=(pool_free() >= 0)
+    & (pool_free() + card(_i, ~in_pool(_i, "absent"))).eq(cell.size)
     & forall(i, pool_evictable(i).eq(in_pool(i, "ready"))),
 )
 
@@ -211,6 +245,7 @@ KV_ADDS_UP = Invariant(
 
 BOOKS = (
     BUDGET,
+    EVICTS_FOR_ROOM,
     USED_IS_REFERENCED,
     UNUSED_IS_FREEABLE,
     EVICTED_TOLD,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from interlock.spec.encoder.lifecycles import last_load_report
 from interlock.spec.encoder.predicates import (
     has_external,
-    held_up,
     in_pool,
     in_queue,
     is_,
     is_consumed,
     is_loading,
-    may_go_on,
     may_not_hold,
     needed_elsewhere,
     somebody_needs_room,
@@ -20,19 +18,22 @@ from interlock.spec.encoder.predicates import (
 )
 from interlock.spec.encoder.visits import (
     AFTER_UPDATE,
+    BEFORE_TAKING,
     BETWEEN_STEPS,
     ENCODER_READY,
     NOT_VISITED,
     NOTHING_COMPUTED,
     ONE_VISIT,
+    RUNNERS_FIRST,
     SCAN_GOES_ON,
     SCHEDULING,
+    VISIT_ENDS,
+    VISIT_OPENS,
     need,
 )
 from interlock.spec.encoder.vocabulary import (
     arrived,
     broken,
-    claiming,
     ec_external,
     embedding,
     encode_order,
@@ -65,6 +66,7 @@ from interlock.spec.encoder.vocabulary import (
     transit,
     uses,
     visited,
+    visiting,
     w,
     worker,
 )
@@ -90,8 +92,8 @@ SCHEDULER, WORKER, ENVIRONMENT = Site.SCHEDULER, Site.WORKER, Site.ENVIRONMENT
 _FREEABLE = encoder_entry(i).eq(encoder_entry_states["freeable"])
 _EVICTED = encoder_entry(i).eq(encoder_entry_states["evicted"])
 STANDS_AT_P = need("stands-at-p", feature_item(r, p).eq(i))
-RUNNING = need("running", is_(r, "running"))
-ITEMS_READY = need("encoder-ready", may_go_on(r))
+# An open visit is between steps, and nothing interrupts it.
+IN_VISIT = need("in-its-visit", visiting(r) & is_(r, "running"))
 SLOT_FREE = need("slot-free", free_slots() > 0)
 _TAKEN_SLOT: tuple[Update, ...] = (
     assign(free_slots(), free_slots() - 1),
@@ -100,26 +102,26 @@ _TAKEN_SLOT: tuple[Update, ...] = (
 
 
 def _reach(*more: Conjunct) -> tuple[Conjunct, ...]:
-    """The chunk of a running request reaches its feature at p, which holds i."""
-    return (BETWEEN_STEPS, RUNNING, STANDS_AT_P, ITEMS_READY, *more)
+    """In the open visit to a running request its chunk reaches the feature at p, which holds i: nobody asks again."""
+    return (STANDS_AT_P, IN_VISIT, *more)
 
 
-_READS: tuple[Update, ...] = (assign(uses(r, i), True), assign(read_due(i), True), SCHEDULING)
+_READS: tuple[Update, ...] = (assign(uses(r, i), True), assign(read_due(i), True))
 _REACH_WHY = "schedule() visits running requests; room and answers come and go"
 
 claim_cached = Action(
     name="claim_cached", event="claim_cached", params=(r, p, i), site=SCHEDULER, observed=False,
     fires=(fire("visit", r), fire("encoder_entry", i)),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, NOTHING_COMPUTED,
-        ONE_VISIT,
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, ONE_VISIT,
+        NOTHING_COMPUTED,
         need("stands-ahead", stands(r, p, "ahead")),
         STANDS_AT_P,
         ENCODER_READY,
     ),
     updates=(
         assign(uses(r, i), True),
-        assign(claiming(r), True),
+        VISIT_OPENS,
         assign(freeable_slots(), ite(_FREEABLE, freeable_slots() - 1, freeable_slots())),
         SCHEDULING,
     ),
@@ -170,7 +172,7 @@ advance = Action(
     name="advance", event="advance", params=(r, p, i), site=SCHEDULER, observed=False,
     fires=(fire("feature", r, p),),
     guard=_reach(),
-    updates=(assign(read_due(i), True), SCHEDULING),
+    updates=(assign(read_due(i), True),),
     fairness=Fairness.STRONG, fairness_why=_REACH_WHY,
     source="contract Q20; vLLM PR 45347",
     doc="The step being built reads the feature to its end: computed tokens count beyond it, drafts included.",
@@ -179,8 +181,8 @@ advance = Action(
 speculate = Action(
     name="speculate", event="speculate", params=(r, p, i), site=SCHEDULER, observed=False,
     fires=(fire("feature", r, p),),
-    guard=(BETWEEN_STEPS, RUNNING, STANDS_AT_P),
-    updates=(assign(read_due(i), True), SCHEDULING),
+    guard=_reach(),
+    updates=(assign(read_due(i), True),),
     source="vLLM PR 45347, issue 38551: asynchronous scheduling with speculation",
     doc=(
         "r is scheduled again before it is settled that it is beyond its feature at p: if drafts were "
@@ -264,7 +266,7 @@ build_connector_meta = Action(
             "scan-is-over",
             forall(
                 r,
-                (in_queue(r) >> (visited(r) | scan_stopped())) & (held_up(r) >> visited(r)),
+                (in_queue(r) >> (visited(r) | scan_stopped())) & (is_(r, "running", "stalled") >> visited(r)),
             ),
         ),
         need("references-returned", forall(r, i, uses(r, i) >> ~may_not_hold(r))),
@@ -272,6 +274,7 @@ build_connector_meta = Action(
     updates=(
         assign(phase(), phases["executing"]),
         assign_all(r, to=visited(r), value=False),
+        VISIT_ENDS,
         assign(scan_stopped(), False),
         assign(room_ran_out(), False),
     ),
@@ -379,7 +382,7 @@ evict_pool = Action(
     # Fired for all entries that are i: what is on the list is evicted, whatever its state.
     fires=(fire_all("pool_entry", i2, when=i2.eq(i)),),
     guard=(
-        BETWEEN_STEPS,
+        BETWEEN_STEPS, BEFORE_TAKING,
         need("on-the-list", pool_evictable(i)),
         need("pool-is-full", pool_free().eq(0), policy=True),
     ),
@@ -387,7 +390,7 @@ evict_pool = Action(
         assign(pool_free(), pool_free() + 1),
         assign(pool_evictable(i), False),
         assign(pool_value(i), False),
-        SCHEDULING,
+        VISIT_ENDS, SCHEDULING,
     ),
     source="contract 4.2 _evict_until, I-64, R-67",
     doc="The pool makes room: an entry on its list is evicted.",

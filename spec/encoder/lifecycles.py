@@ -43,6 +43,7 @@ VISIT = Lifecycle(
         row("running", "stall", "stalled", source="contract Q19"),
         row("stalled", "stall", "stalled", source="contract Q19"),
         row("stalled", "resume", "running", source="contract Q20"),
+        row("running", "go_on", "running", source="contract Q20, 5(a)"),
         row("running", "preempt", "preempted", source="contract Q22"),
         row("stalled", "preempt", "preempted", source="contract Q22"),
         *_each(_QUEUED, "finish", "finished", "contract Q30, Q31"),
@@ -78,7 +79,7 @@ FEATURE = Lifecycle(
         row("counted", "speculate", "counted", source="vLLM PR 45347"),
         row("counted", "settle", "passed", source="vLLM PR 45347"),
         row("counted", "reject", "entered", source="vLLM PR 45347: drafts are rejected"),
-        *_each(("matched", "entered", "counted", "passed"), "preempt", "ahead", "contract Q22: nothing computed"),
+        *_each(("entered", "counted", "passed"), "preempt", "ahead", "contract Q22: nothing computed"),
         *(
             row_
             for event in ("finish", "fail_unavailable")

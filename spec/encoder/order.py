@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from interlock.spec.encoder.predicates import future, has_a_match, in_pool, in_queue, is_, may_go_on, stands
+from interlock.spec.encoder.books import BOOKS_OF_PROOFS
+from interlock.spec.encoder.predicates import claims, future, has_a_match, in_pool, in_queue, is_, may_go_on, stands
 from interlock.spec.encoder.slices import ASK, DRAFTS, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
 from interlock.spec.encoder.vocabulary import (
     block,
-    claiming,
+    ec_gate,
+    ec_waiting_refs,
     feature_item,
     gave_up,
     i,
@@ -22,9 +24,11 @@ from interlock.spec.encoder.vocabulary import (
     read_due,
     request,
     room_ran_out,
+    uses,
     visited,
+    visiting,
 )
-from interlock.spec.language.properties import ActionProperty, Invariant
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import Primed, exists, forall
 
 _i, _j, _p, _r = item.var("iy"), job.var("jy"), position.var("py"), request.var("ry")
@@ -39,6 +43,7 @@ BETWEEN = ActionProperty(
         "defer",
         "stall",
         "resume",
+        "go_on",
         "admit",
         "no_kv",
         "start_kv_load",
@@ -91,6 +96,7 @@ OPENS = ActionProperty(
         "defer",
         "stall",
         "resume",
+        "go_on",
         "admit",
         "no_kv",
         "start_kv_load",
@@ -120,7 +126,7 @@ ONE_VISIT_EACH = ActionProperty(
     source="contract section 1, 6.1",
     doc="schedule() comes to a request once, and notes it.",
     slices=(*EVERY, QUEUE),
-    actions=("defer", "stall", "resume", "admit", "no_kv"),
+    actions=("defer", "stall", "resume", "go_on", "admit", "no_kv"),
     formula=~visited(r) & Primed(body=visited(r)),
 )
 
@@ -141,6 +147,7 @@ GOES_ON_WITH_A_YES = ActionProperty(
     actions=(
         "admit",
         "resume",
+        "go_on",
         "start_kv_load",
         "no_kv",
         "claim_cached",
@@ -153,6 +160,33 @@ GOES_ON_WITH_A_YES = ActionProperty(
         _p,
         future(r, _p) >> (gave_up(r, feature_item(r, _p)) | ~in_pool(feature_item(r, _p), "in_transit")),
     ),
+)
+
+RUNNERS_COME_FIRST = ActionProperty(
+    id="runners-are-visited-first",
+    source="contract section 1, 6.1: the running loop, then the queue",
+    doc="schedule() has come to every request that runs before it comes to one of the queue.",
+    slices=(*EVERY, QUEUE),
+    actions=("start_fetch", "defer", "stall", "admit", "no_kv", "start_kv_load", "claim_cached"),
+    formula=in_queue(r) >> forall(_r, is_(_r, "running", "stalled") >> visited(_r)),
+)
+
+SCHEDULED_IS_VISITED = ActionProperty(
+    id="scheduled-request-has-the-open-visit",
+    source="contract 4.3, N1 to N4: items are taken in the visit that schedules the request",
+    doc="When the scheduler goes on with a request, its visit is the open one: it may take its items in this step.",
+    slices=(*EVERY, QUEUE),
+    actions=("admit", "resume", "go_on", "claim_cached"),
+    formula=Primed(body=visiting(r)),
+)
+
+VISITS_ARE_ATOMIC = ActionProperty(
+    id="open-visit-is-not-interrupted",
+    source="contract 6.1: schedule() is one thread",
+    doc="What schedule() does for another request, or to make room in the pool, comes after the open visit has ended.",
+    slices=(*EVERY, QUEUE),
+    actions=("start_fetch", "defer", "stall", "no_kv", "start_kv_load", "evict_pool", "build_connector_meta"),
+    formula=Primed(body=forall(_r, ~visiting(_r))),
 )
 
 FETCH_IN_VISIT = ActionProperty(
@@ -203,10 +237,10 @@ FORGOTTEN = Invariant(
 REACHED_IS_READ = ActionProperty(
     id="reached-items-are-read",
     source="contract 4.3, I-67",
-    doc="Tokens reach, or are in, a feature of a running request: the forward of that step reads the item there.",
+    doc="Tokens reach, or are in, a feature of a running request that this step schedules: its forward reads the item.",
     slices=(ASK, ROOM, DRAFTS, TWICE),
     actions=("use_cached", "encode", "take_external", "advance", "speculate"),
-    formula=is_(r, "running") & feature_item(r, p).eq(i) & Primed(body=read_due(i)),
+    formula=is_(r, "running") & visited(r) & feature_item(r, p).eq(i) & Primed(body=read_due(i)),
 )
 
 NOT_ENCODED_TWICE = ActionProperty(
@@ -234,17 +268,78 @@ ANSWERED_ONCE = Invariant(
     slices=(ASK, ROOM, DRAFTS, TWICE, RUNNING, TIGHT),
     formula=forall(
         r,
-        claiming(r)
+        claims(r) >> (~visited(r) & ~kv_held(r) & may_go_on(r)),
+    ),
+    premise=exists(r, claims(r)),
+)
+
+ANSWER_STANDS = Invariant(
+    id="open-visit-has-a-yes",
+    source="contract 4.3, 5(a): asked once in a visit, which nothing interrupts",
+    doc="One visit is open at a time, to a request that is not put off; the yes that it goes on with still stands.",
+    slices=EVERY,
+    formula=forall(
+        r,
+        visiting(r)
         >> (
-            is_(r, "waiting")
-            & ~visited(r)
-            & ~kv_held(r)
+            is_(r, "waiting", "running")
+            & (is_(r, "running") >> visited(r))
             & may_go_on(r)
             & phase().eq(phases["scheduling"])
-            & forall(_r, claiming(_r) >> _r.eq(r))
+            & forall(_r, visiting(_r) >> _r.eq(r))
         ),
     ),
-    premise=exists(r, claiming(r)),
+    premise=exists(r, visiting(r)),
+    proved=True,
+    proof=BOOKS_OF_PROOFS,
+    grounds=(
+        Ground(action="admit", conjunct="encoder-ready"),
+        Ground(action="go_on", conjunct="encoder-ready"),
+        Ground(action="resume", conjunct="encoder-ready"),
+    ),
+)
+
+CLAIMS_END = Invariant(
+    id="claims-end-with-their-visit",
+    source="contract Q7; vLLM PR 31857",
+    doc="A waiting request without KV has entries only in the visit that takes them, or just turned away by it.",
+    slices=(ASK, ROOM, DRAFTS, TWICE, RUNNING, TIGHT),
+    formula=forall(r, i, (is_(r, "waiting") & ~kv_held(r) & uses(r, i)) >> (visiting(r) | visited(r))),
+    premise=exists(r, claims(r)),
+    applies=ec_waiting_refs.is_("released"),
+)
+
+LOAD_WAITS_FOR_NOTHING = Invariant(
+    id="kv-load-waits-for-no-item",
+    source="contract Q8, 5(a): the gate comes before an asynchronous load; seeds 000",
+    doc="No KV is tied up by a load for a request that waits for an item (here, where nobody else has it fetched).",
+    slices=(TWICE,),
+    formula=forall(
+        r,
+        p,
+        (is_(r, "loading") & future(r, p))
+        >> (gave_up(r, feature_item(r, p)) | ~in_pool(feature_item(r, p), "in_transit")),
+    ),
+    premise=exists(r, p, is_(r, "loading") & future(r, p)),
+    applies=ec_gate.is_("waiting_only", "all"),
+)
+
+CLAIMS_WHAT_IS_AHEAD = Invariant(
+    id="claimed-entry-is-for-a-feature-ahead",
+    source="contract N2, R-65: a visit takes entries for tokens that are still to be computed",
+    doc="What a visit has taken for a waiting request stands at a place that its KV match does not cover.",
+    slices=(ASK, ROOM, TWICE, RUNNING, TIGHT),
+    formula=forall(r, i, (claims(r) & uses(r, i)) >> exists(_p, stands(r, _p, "ahead") & feature_item(r, _p).eq(i))),
+    premise=exists(r, claims(r)),
+)
+
+KNOWN_ON_ARRIVAL = ActionProperty(
+    id="features-are-known-on-arrival",
+    source="contract 4.3: mm_features come with the request",
+    doc="No feature is added to the prompt of a request that has arrived.",
+    slices=(*EVERY, QUEUE),
+    actions=("add_feature",),
+    formula=forall(_r, _p, (~is_(_r, "absent") & stands(_r, _p, "none")) >> Primed(body=stands(_r, _p, "none"))),
 )
 
 ONLY_FUTURE = ActionProperty(
@@ -281,6 +376,9 @@ ORDER = (
     ONE_VISIT_EACH,
     NO_OVERTAKING,
     GOES_ON_WITH_A_YES,
+    RUNNERS_COME_FIRST,
+    SCHEDULED_IS_VISITED,
+    VISITS_ARE_ATOMIC,
     FETCH_IN_VISIT,
     TURNED_AWAY,
     LOADS_SOMETHING,
@@ -290,6 +388,11 @@ ORDER = (
     NOT_ENCODED_TWICE,
     MATCHED_WAITS,
     ANSWERED_ONCE,
+    ANSWER_STANDS,
+    CLAIMS_END,
+    LOAD_WAITS_FOR_NOTHING,
+    CLAIMS_WHAT_IS_AHEAD,
+    KNOWN_ON_ARRIVAL,
     ONLY_FUTURE,
     FETCH_ONLY_FUTURE,
     ONLY_GIVEN_UP_FAIL,

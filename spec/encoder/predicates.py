@@ -27,6 +27,7 @@ from interlock.spec.encoder.vocabulary import (
     visit_state,
     visit_states,
     visited,
+    visiting,
 )
 from interlock.spec.language.terms import Term, Var, disjunction, exists, forall, ite
 
@@ -129,12 +130,17 @@ def may_not_hold(r: Term) -> Term:
     return is_(r, "finished", "held", "delayed", "preempted") | turned_away
 
 
+def claims(r: Term) -> Term:
+    """The visit to r is open, and r is not admitted yet: what it takes is taken for a waiting request."""
+    return visiting(r) & is_(r, "waiting")
+
+
 def somebody_needs_room() -> Term:
-    """The tokens of a running request are about to reach an item that the encoder cache does not have."""
+    """The running request being visited is about to reach an item that the encoder cache does not have."""
     missing = encoder_entry(feature_item(_r, _p)).one_of(
         encoder_entry_states["absent"], encoder_entry_states["evicted"]
     )
-    return exists(_r, _p, is_(_r, "running") & future(_r, _p) & missing)
+    return exists(_r, _p, visiting(_r) & is_(_r, "running") & future(_r, _p) & missing)
 
 
 def is_loading(j: Term) -> Term:
@@ -142,6 +148,6 @@ def is_loading(j: Term) -> Term:
     return pool_load(j).eq(pool_load_states["under_way"])
 
 
-def held_up(r: Term) -> Term:
-    """r has KV and runs, but for items that are not there: its visit puts it off, or finds that they have come."""
-    return is_(r, "stalled") | (is_(r, "running") & ~may_go_on(r))
+def runners_are_visited() -> Term:
+    """Every request that runs, or is put off with KV in hand, has been visited by this schedule()."""
+    return forall(_r, is_(_r, "running", "stalled") >> visited(_r))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from interlock.spec.encoder.books import BOOKS
+from interlock.spec.encoder.books import BOOKS, BOOKS_OF_PROOFS
 from interlock.spec.encoder.order import ORDER
 from interlock.spec.encoder.predicates import in_queue, is_, is_loading, stands
 from interlock.spec.encoder.slices import ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
 from interlock.spec.encoder.vocabulary import (
     arrived,
+    block,
     broken,
     ec_gate,
     embedding,
@@ -16,6 +17,7 @@ from interlock.spec.encoder.vocabulary import (
     j,
     job,
     kv_held,
+    kv_used,
     load_item,
     load_order,
     p,
@@ -33,13 +35,6 @@ from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import TRUE, Primed, Term, exists, forall
 
 _i, _j, _p, _r = item.var("iy"), job.var("jy"), position.var("py"), request.var("ry")
-_BOOKS = (
-    "encoder-budget-adds-up", "used-entry-is-referenced", "encoder-pool-accounting",
-    "encoder-load-pin-released-once", "encoder-load-reports-are-counted", "ended-loads-left-nothing",
-    "in-transit-has-a-transfer",
-    "encoder-kv-shares-add-up",
-)  # fmt: skip
-"""The lemmas with which every counter stays in its range and every partial function in its domain."""
 
 
 DEFERRED_HOLDS_NOTHING = Invariant(
@@ -50,7 +45,7 @@ DEFERRED_HOLDS_NOTHING = Invariant(
     formula=forall(r, is_(r, "deferred") >> (~kv_held(r) & forall(i, ~uses(r, i)))),
     premise=exists(r, is_(r, "deferred")),
     proved=True,
-    proof=_BOOKS,
+    proof=(*BOOKS_OF_PROOFS, "open-visit-has-a-yes"),
     grounds=(
         Ground(action="defer", conjunct="nothing-computed"),
         Ground(action="defer", conjunct="nothing-taken"),
@@ -83,8 +78,8 @@ NEVER_READ_IN_TRANSIT = Invariant(
     formula=forall(w, j, (load_order(w, j) > 0) >> transit(load_item(j)).eq(0)),
     premise=exists(w, j, load_order(w, j) > 0),
     proved=True,
-    proof=_BOOKS,
-    grounds=(Ground(action="take_external", conjunct="encoder-ready"),),
+    proof=(*BOOKS_OF_PROOFS, "in-transit-has-a-transfer", "open-visit-has-a-yes"),
+    grounds=(Ground(action="take_external", conjunct="in-its-visit"),),
 )
 
 FORWARD_READS = ActionProperty(
@@ -100,12 +95,13 @@ DEFERRAL_ENDS = LeadsTo(
     id="encoder-deferral-ends",
     aliases=("V-04",),
     source="vLLM PR 41627; V-04, R-66",
-    doc="A deferred request is scheduled, turned away for want of KV only, fails or finishes.",
+    doc="A deferred request is scheduled, fails or finishes, or is turned away because others have all the KV.",
     slices=(ASK, POOL),
     vars=(r,),
     applies=ec_gate.is_("waiting_only", "all"),
     premise=is_(r, "deferred"),
-    conclusion=~is_(r, "deferred"),
+    conclusion=is_(r, "running", "loading", "finished")
+    | (is_(r, "waiting") & visited(r) & ~kv_held(r) & kv_used().eq(block.size)),
 )
 
 STALL_ENDS = LeadsTo(

@@ -27,17 +27,15 @@ ROWS = row_witnesses(
         "row-feature-counted-fail-unavailable": "ec_twice",
         "row-feature-matched-fail-unavailable": "ec_twice",
         "row-feature-passed-fail-unavailable": "ec_twice",
+        "row-feature-entered-take-external": "ec_twice",
+        "row-pool-entry-pinned-take-external": "ec_loads",
     },
     under={
         "row-visit-running-finish-to-delayed": ec_finish_delay.is_("asked"),
         "row-visit-stalled-finish-to-delayed": ec_finish_delay.is_("asked"),
         "row-feature-entered-encode": ec_free.is_("optimistic"),
+        "row-feature-entered-take-external": ec_free.is_("optimistic"),
         "row-pool-entry-in-transit-fetch-settles-to-pinned": ec_gate.is_("none"),
         "row-pool-entry-in-transit-take-external": ec_gate.is_("none"),
-    },
-    never={
-        "row-feature-entered-take-external",
-        "row-feature-matched-preempt",
-        "row-pool-entry-pinned-take-external",
     },
 )

@@ -77,9 +77,8 @@ SLICES = (
     ),
     Slice(
         name="ec_twice",
-        remove=_DRAFTS,
         scope=_scope(position=2, item=2),
-        doc="One request with two features, of one item or of two, some computed and some ahead.",
+        doc="One request with two features, of one item or of two, some computed and some ahead, with drafts.",
     ),
     Slice(
         name="ec_pool",
@@ -107,6 +106,7 @@ SLICES = (
             "load_reported",
             "stall",
             "resume",
+            "go_on",
         ),
         scope=_scope(request=3),
         doc="Three requests and KV for one: who is visited after a no, and after KV ran out; no encoder cache.",
@@ -125,7 +125,7 @@ SLICES = (
     ),
     Slice(
         name="ec_loads",
-        remove=(*_KV_LOADS, *_DRAFTS, *_FAILS, "preempt", "claim_cached"),
+        remove=(*_KV_LOADS, *_DRAFTS, *_FAILS, "claim_cached"),
         scope=_scope(position=2, item=2, worker=2, job=2),
         doc="Loads from the pool to two workers, reported late, and loads of one item that overlap.",
     ),

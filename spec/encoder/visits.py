@@ -1,7 +1,9 @@
 """The scheduler's visits to requests: asking, deferring, admitting, and how requests begin and end.
 
 A schedule() visits every request of the queue once, unless the scan ends early. What one visit does
-to several features or entries is several actions here; nothing is with the workers meanwhile.
+to several features or entries is several actions here; nothing is with the workers meanwhile. The
+connector is asked once in a visit, before it goes on: ``visiting`` says that the answer was yes, and
+what the visit does then does not ask again. The next visit, or the end of schedule(), closes it.
 """
 
 from __future__ import annotations
@@ -10,16 +12,17 @@ from interlock.spec.encoder.predicates import (
     all_there,
     asks_for,
     between_steps,
+    claims,
     has_a_match,
     in_queue,
     is_,
     is_asked,
     may_go_on,
+    runners_are_visited,
     stands,
 )
 from interlock.spec.encoder.vocabulary import (
     block,
-    claiming,
     ec_deadline,
     ec_defer,
     ec_finish_delay,
@@ -41,6 +44,7 @@ from interlock.spec.encoder.vocabulary import (
     transit,
     uses,
     visited,
+    visiting,
 )
 from interlock.spec.language.actions import (
     Action,
@@ -73,10 +77,15 @@ VISITED = assign(visited(r), True)
 SCAN_GOES_ON = need("scan-goes-on", ~scan_stopped())
 NOTHING_COMPUTED = need("nothing-computed", ~kv_held(r))
 KV_ROOM = need("kv-room", kv_held(r) | (kv_used() < block.size))
-ENCODER_READY = need("encoder-ready", may_go_on(r))
-ONE_VISIT = need("one-visit-at-a-time", forall(r2, claiming(r2) >> r2.eq(r)))
-BEFORE_TAKING = need("before-taking", forall(r2, ~claiming(r2)))
-VISIT_ENDS = assign(claiming(r), False)
+# Asked once in a visit: one that is open has had its yes.
+ENCODER_READY = need("encoder-ready", visiting(r) | may_go_on(r))
+# A visit that has taken entries before r is admitted ends with an admission or for want of KV.
+ONE_VISIT = need("one-visit-at-a-time", forall(r2, claims(r2) >> r2.eq(r)))
+BEFORE_TAKING = need("before-taking", forall(r2, ~claims(r2)))
+# schedule() comes to all that run, and only then to the queue (a stalled request is among those that run).
+RUNNERS_FIRST = need("runners-first", runners_are_visited())
+VISIT_OPENS = assign_all(r2, to=visiting(r2), value=r2.eq(r))
+VISIT_ENDS = assign_all(r2, to=visiting(r2), value=False)
 
 add_feature = Action(
     name="add_feature", event="add_feature", params=(r, p, i), site=SCHEDULER, observed=False,
@@ -108,14 +117,14 @@ start_fetch = Action(
     guard=(
         BETWEEN_STEPS,
         NOT_VISITED,
-        need("in-a-visit", in_queue(r) | is_(r, "running", "stalled")),
+        need("in-a-visit", (in_queue(r) & runners_are_visited()) | is_(r, "running", "stalled")),
         need("is-asked", ec_gate.is_("none") | is_asked(r)),
         need("asks-for-it", asks_for(r, i)),
         need("not-given-up", ~gave_up(r, i)),
         need("pool-room", pool_free() > 0),
         BEFORE_TAKING,
     ),
-    updates=(assign(pool_free(), pool_free() - 1), SCHEDULING),
+    updates=(assign(pool_free(), pool_free() - 1), VISIT_ENDS, SCHEDULING),
     source="R-64; vLLM PR 41627; without the gate a connector may still fetch ahead",
     doc="Asked for r, the connector starts to fetch an item that it does not have.",
 )  # fmt: skip
@@ -124,14 +133,14 @@ defer = Action(
     name="defer", event="defer", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r),),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON,
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, BEFORE_TAKING,
         need("is-asked", is_asked(r)),
         need("not-all-there", ~all_there(r)),
         NOTHING_COMPUTED,
         need("nothing-taken", ~exists(i, uses(r, i)) | (ec_waiting_refs.is_("kept") & ~is_(r, "preempted"))),
     ),
     updates=(
-        VISITED,
+        VISITED, VISIT_ENDS,
         assign(scan_stopped(), ec_defer.is_("head_of_line")),
         SCHEDULING,
     ),
@@ -144,12 +153,13 @@ stall = Action(
     name="stall", event="stall", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r),),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED,
+        BETWEEN_STEPS, NOT_VISITED, BEFORE_TAKING,
+        need("runners-first", is_(r, "running", "stalled") | runners_are_visited()),
         need("is-asked", is_asked(r)),
         need("not-all-there", ~all_there(r)),
         need("has-kv", kv_held(r)),
     ),
-    updates=(VISITED, SCHEDULING),
+    updates=(VISITED, VISIT_ENDS, SCHEDULING),
     fairness=Fairness.WEAK, fairness_why="schedule() visits running requests and the queue",
     source="contract Q5, Q19, V-05; gate all only",
     doc="The same for a request that has KV: it is not scheduled in this step and keeps what it has.",
@@ -159,20 +169,30 @@ resume = Action(
     name="resume", event="resume", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r),),
     guard=(BETWEEN_STEPS, NOT_VISITED, ENCODER_READY),
-    updates=(VISITED, SCHEDULING),
-    fairness=Fairness.WEAK, fairness_why="schedule() visits running requests",
+    updates=(VISITED, VISIT_OPENS, SCHEDULING),
+    fairness=Fairness.STRONG, fairness_why="schedule() visits running requests; answers come and go",
     source="contract Q20, V-05",
     doc="Asked again, the connector says yes: a stalled request is scheduled.",
+)  # fmt: skip
+
+go_on = Action(
+    name="go_on", event="go_on", params=(r,), site=SCHEDULER, observed=False,
+    fires=(fire("visit", r),),
+    guard=(BETWEEN_STEPS, NOT_VISITED, ENCODER_READY),
+    updates=(VISITED, VISIT_OPENS, SCHEDULING),
+    fairness=Fairness.STRONG, fairness_why="schedule() visits running requests; answers come and go",
+    source="contract Q20, 5(a)",
+    doc="schedule() visits a running request, and goes on with it.",
 )  # fmt: skip
 
 admit = Action(
     name="admit", event="admit", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r), FEATURES),
-    guard=(BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, ENCODER_READY, KV_ROOM),
+    guard=(BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, ONE_VISIT, ENCODER_READY, KV_ROOM),
     updates=(
         assign(kv_used(), ite(kv_held(r), kv_used(), kv_used() + 1)),
         assign(kv_held(r), True),
-        VISITED, VISIT_ENDS,
+        VISITED, VISIT_OPENS,
         SCHEDULING,
     ),
     fairness=Fairness.STRONG, fairness_why="schedule() visits the queue; the scan may end before r's turn comes",
@@ -184,7 +204,7 @@ no_kv = Action(
     name="no_kv", event="no_kv", params=(r,), site=SCHEDULER, observed=False,
     fires=(fire("visit", r),),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, ONE_VISIT, ENCODER_READY,
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, ONE_VISIT, ENCODER_READY,
         need("no-room", ~kv_held(r) & (kv_used() >= block.size)),
     ),
     updates=(VISITED, VISIT_ENDS, assign(scan_stopped(), True), assign(room_ran_out(), True), SCHEDULING),
@@ -197,7 +217,7 @@ start_kv_load = Action(
     name="start_kv_load", event="start_kv_load", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r),),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, ENCODER_READY,
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, ONE_VISIT, ENCODER_READY,
         need("kv-room", ~kv_held(r) & (kv_used() < block.size)),
         need("has-a-match", has_a_match(r)),
     ),
@@ -288,6 +308,6 @@ expire = Action(
 )  # fmt: skip
 
 VISITS = (
-    add_feature, add_request, match_prefix, start_fetch, defer, stall, resume, admit, no_kv, start_kv_load,
+    add_feature, add_request, match_prefix, start_fetch, defer, stall, resume, go_on, admit, no_kv, start_kv_load,
     loaded, kv_load_fails, preempt, finish, fail_unavailable, expire,
 )  # fmt: skip

@@ -130,7 +130,7 @@ feature_item = function(
 kv_held = relation("kv_held", r, site=S, doc="r has its KV blocks (computed tokens, or a load of them under way)")
 kv_used = counter("kv_used", site=S, doc="shares of KV in use; no more than there are is a property with a name")
 visited = relation("visited", r, site=S, doc="this schedule() has visited r")
-claiming = relation("claiming", r, site=S, doc="the visit to r is under way and has taken entries for it")
+visiting = relation("visiting", r, site=S, doc="the visit to r is open: its answer was yes, and it goes on with r")
 scan_stopped = relation("scan_stopped", site=S, doc="this schedule() has ended its scan of the queue")
 
 encoder_entry = function(
@@ -174,7 +174,7 @@ read_due = relation("read_due", i, site=G, doc="the forward of the step being bu
 room_ran_out = relation("room_ran_out", site=G, doc="a visit of this schedule() has found no KV")
 
 VARIABLES = (
-    visit_state, feature_state, feature_item, kv_held, kv_used, visited, claiming, scan_stopped, phase,
+    visit_state, feature_state, feature_item, kv_held, kv_used, visited, visiting, scan_stopped, phase,
     encoder_entry, uses, free_slots, freeable_slots,
     pool_entry, pool_free, pool_evictable, pool_pins, gave_up, pool_load, load_item, load_reports,
     embedding, pool_value, read_due, room_ran_out,

@@ -51,7 +51,7 @@ from interlock.spec.groups.vocabulary import (
     to_flush,
     will_hold,
 )
-from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Witness
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
 from interlock.spec.language.terms import Primed, exists, forall
 
 b2 = block.var("b2")
@@ -317,7 +317,7 @@ SOURCE_WITNESSES = (
     ),
 )  # fmt: skip
 
-PROPERTIES = (
+PROPERTIES: tuple[Property, ...] = (
     P.RETURNED_IS_LOADABLE, P.HIT_IS_LONGEST, P.NO_HIT_MISSED, P.PENDING_DEFERS, P.PENDING_DEFERS_NONE,
     P.ADMITTED_STAYS_LOADABLE, P.PINNED_STAYS, P.PIN_HAS_A_READER, P.HIT_HAS_PINS, P.AFTER_PROMPT,
     P.USELESS_FIRST, P.NEEDED_IS_RECENT, P.EVICTED_FOR_ROOM, P.SCAN_STARTS, P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES,

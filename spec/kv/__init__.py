@@ -6,6 +6,7 @@ from interlock.spec.kv.actions import ACTIONS
 from interlock.spec.kv.demonstrations import DEMONSTRATIONS
 from interlock.spec.kv.lifecycles import LIFECYCLES
 from interlock.spec.kv.properties import PROPERTIES
+from interlock.spec.kv.rows import ROWS
 from interlock.spec.kv.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.kv.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
 from interlock.spec.language.build import build
@@ -22,7 +23,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=PROPERTIES,
+        properties=(*PROPERTIES, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

@@ -41,8 +41,8 @@ from interlock.spec.language.properties import (
 from interlock.spec.language.terms import card, exists, forall, ite
 
 WELL_COUNTED = (
-    "ended-jobs-left-nothing", "reports-are-counted", "messages-are-not-duplicated", "a-step-message-per-worker",
-    "metadata-arrives-with-its-step", "planned-jobs-go-with-this-metadata",
+    "ended-jobs-left-nothing", "reports-are-counted", "messages-are-not-duplicated",
+    "planned-jobs-go-with-this-metadata",
 )  # fmt: skip
 """What every proof needs, so that no count leaves its range and nobody speaks of a job that is no more."""
 

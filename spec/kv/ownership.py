@@ -14,6 +14,7 @@ from interlock.spec.kv.coverage import (
     TINY,
     WITH_LOADS,
     WITH_RESETS,
+    WITH_REST,
 )
 from interlock.spec.kv.lemmas import WELL_COUNTED
 from interlock.spec.kv.predicates import (
@@ -236,7 +237,7 @@ ENGINE_RESTS = Invariant(
     policy=True,
     source="contract R-58, V-06; seeds 002",
     doc="Where the connector reports pending work, an engine at rest has no open job and holds no request.",
-    slices=EVERY,
+    slices=WITH_REST,
     applies=idle.is_("flush", "drain"),
     formula=phase().eq(phases["resting"])
     >> (forall(j, ~live(j)) & forall(r, request_state(r).eq(request_states["absent"]))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.kv.bookkeeping import BOOKKEEPING
 from interlock.spec.kv.coverage import (
     EVERY,
     FINISH,
@@ -81,7 +82,7 @@ NO_BLOCK_STORED_TWICE = Invariant(
     formula=forall(j, j2, _same_source >> j.eq(j2)),
     premise=exists(j, open_store(j)),
     proved=True,
-    proof=("dedup-set-names-open-stores", "open-stores-are-in-dedup-set", "one-open-store-per-block", *WELL_COUNTED),
+    proof=("open-stores-are-in-dedup-set", "one-open-store-per-block", *WELL_COUNTED),
     grounds=(
         Ground(action="plan_store", conjunct="not-in-flight"),
         Ground(action="plan_finish_store", conjunct="not-in-flight"),
@@ -159,7 +160,7 @@ SOURCE_BELONGS = ActionProperty(
     source="contract I-30",
     doc="What a request's visit publishes, stores or loads into is in its table.",
     slices=EVERY,
-    actions=("plan_store", "publish"),
+    actions=("plan_store", "publish", "publish_loaded", "plan_load"),
     formula=holds(r, b),
 )
 
@@ -279,6 +280,7 @@ PROPERTIES = (
     FINISH_STORE_TARGET_FREE,
     LOAD_SOURCE_SETTLED,
     *OWNERSHIP,
+    *BOOKKEEPING,
     *LEMMAS,
     *WITNESSES,
 )

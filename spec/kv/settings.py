@@ -64,6 +64,7 @@ _LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load", "order_flush_of_
 
 _FAILURES = ("copy_fails", "report_failure", "acknowledge_failure")
 _RESETS = ("reset_cache",)
+_ENDS = ("finish", "rest", "plan_finish_store")
 _CONTENT = ("gpu_value", "cpu_value", "due", "due_value", "expects")
 
 SLICES = (
@@ -76,14 +77,14 @@ SLICES = (
     Slice(
         name="last_step",
         remove=(*_RESETS, *_LOADS, *_FAILURES, "evict", "preempt", "hit", "skip_store"),
-        drop=_CONTENT,
+        drop=(*_CONTENT, "scan_result"),
         scope={"request": 1, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
         doc="The last request ends: two of its stores, in flight or planned at its finish; no content.",
     ),
     Slice(
         name="busy",
         remove=(*_RESETS, *_FAILURES, "plan_finish_store", "evict"),
-        drop=(*_CONTENT, "kept"),
+        drop=(*_CONTENT, "kept", "scan_result"),
         scope={"request": 1, "block": 1, "chunk": 2, "job": 2, "worker": 1, "hash": 2},
         doc="A preempted request that comes back while a store of its own is open; no content.",
     ),
@@ -98,22 +99,23 @@ SLICES = (
     Slice(
         name="reset",
         remove=(*_LOADS, *_FAILURES, "evict", "preempt"),
+        drop=("scan_result",),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 2, "worker": 1, "hash": 1},
         doc="The cache is reset while stores are open, with content that a reset makes worthless.",
     ),
     Slice(
         name="reset_load",
-        remove=(*_FAILURES, "evict", "preempt", "plan_finish_store", "hit", "skip_store"),
-        drop=("kept",),
+        remove=(*_FAILURES, *_ENDS, "evict", "preempt", "hit", "skip_store"),
+        drop=("kept", "scan_result"),
         scope={"request": 2, "block": 2, "chunk": 1, "job": 2, "worker": 1, "hash": 1},
-        doc="The cache is reset while a load is open, and its chunk is used again, with content.",
+        doc="The cache is reset while a load is open, and its chunk is stored into again, with content.",
     ),
     Slice(
         name="dedup",
         remove=(*_RESETS, *_LOADS, *_FAILURES, "plan_finish_store", "evict"),
-        drop=(*_CONTENT, "kept"),
-        scope={"request": 2, "block": 1, "chunk": 2, "job": 2, "worker": 2, "hash": 1},
-        doc="Two requests that share a prefix, two stores of it, acknowledged by two workers; no content.",
+        drop=(*_CONTENT, "kept", "scan_result"),
+        scope={"request": 2, "block": 1, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
+        doc="Two requests that share a prefix, two stores of it; no content. (Two workers: --scope worker=2.)",
     ),
     Slice(
         name="store",
@@ -137,24 +139,24 @@ SLICES = (
     ),
     Slice(
         name="partial_failure",
-        remove=(*_RESETS, *_LOADS, "plan_finish_store", "preempt"),
+        remove=(*_LOADS, "plan_finish_store", "preempt"),
         drop=("kept",),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
-        doc="A store that fails on one worker and not on the other, with content.",
+        doc="A store that fails on one worker and not on the other, and resets meanwhile, with content.",
     ),
     Slice(
         name="load",
         remove=(*_RESETS, *_FAILURES, "plan_finish_store"),
-        drop=("kept",),
+        drop=("kept", "scan_result"),
         scope={"request": 1, "block": 2, "chunk": 1, "job": 1, "worker": 1, "hash": 2},
         doc="Loads beside stores: pins, promotion, requests that end meanwhile, with content of two prefixes.",
     ),
     Slice(
         name="load_ack",
         remove=(*_RESETS, *_FAILURES, "plan_finish_store", "evict"),
-        drop=(*_CONTENT, "kept"),
-        scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
-        doc="Loads acknowledged by two workers; no content.",
+        drop=(*_CONTENT, "kept", "scan_result"),
+        scope={"request": 1, "block": 2, "chunk": 1, "job": 2, "worker": 2, "hash": 1},
+        doc="Two loads of one request, acknowledged by two workers; no content.",
     ),
 )
 

@@ -17,6 +17,7 @@ from interlock.spec.kv.coverage import (
     RESET_LOAD,
     STORE,
     TINY,
+    WITH_REST,
 )
 from interlock.spec.kv.predicates import (
     live,
@@ -53,13 +54,14 @@ from interlock.spec.kv.vocabulary import (
     request_states,
     scan_result,
     scan_results,
+    scanned,
     store_meta,
     w,
 )
 from interlock.spec.language.properties import (
     Witness,
 )
-from interlock.spec.language.terms import TRUE, Term, exists
+from interlock.spec.language.terms import TRUE, Primed, Term, exists
 
 
 def _witness(
@@ -147,10 +149,20 @@ WITNESSES = (
         source="seeds 002",
         applies=idle.is_("flush") & finish_store.is_("yes"),
     ),
+    Witness(
+        id="a-scan-passes-over-a-block",
+        actions=("skip_store",),
+        formula=Primed(body=scanned(r, b)),
+        doc="A scan passes over a block because its store is under way, it is stored, or there is no room.",
+        slices=(TINY, STORE, DEDUP),
+        source="contract J2, J3",
+    ),
+    _witness("a-step-is-with-the-workers", phase().eq(phases["executing"]), "A step is executing.", TINY),
     _witness(
         "engine-comes-to-rest",
         phase().eq(phases["resting"]),
         "The engine has nothing to do.",
+        *WITH_REST,
     ),
     _witness(
         "chunk-is-used-again-after-a-reset",
@@ -159,6 +171,14 @@ WITNESSES = (
         RESET,
         RESET_LOAD,
         source="contract L6",
+        applies=~kv_reset.is_("ignored", "hold"),
+    ),
+    _witness(
+        "stale-load-beside-a-new-store",
+        exists(j, j2, stale(j) & job_loads(j) & live(j2) & ~job_loads(j2) & job_chunk(j).eq(job_chunk(j2))),
+        "A chunk is stored into while a load that a reset has made stale may still read it.",
+        RESET_LOAD,
+        source="contract L6, I-58",
         applies=~kv_reset.is_("ignored", "hold"),
     ),
     _witness(

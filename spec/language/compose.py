@@ -7,7 +7,7 @@ alone. So interactions are checked without writing any module twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from interlock.spec.language.actions import Action, Conjunct, Fairness
@@ -23,9 +23,9 @@ def compose(
     name: str,
     parts: Sequence[Specification],
     slices: tuple[Slice, ...],
-    covered: dict[str, tuple[str, ...]],
+    covered: Mapping[str, tuple[str, ...]],
     more: tuple[Property, ...] = (),
-    glue: dict[str, tuple[Conjunct, ...]] | None = None,
+    glue: Mapping[str, tuple[Conjunct, ...]] | None = None,
     expectations: tuple[Expectation, ...] = (),
 ) -> Specification:
     """The composition of modules, not yet built.
@@ -117,7 +117,7 @@ def _distinct(c: Conjunct, taken: Sequence[Conjunct], module: str) -> Conjunct:
     return c.model_copy(update={"id": f"{module}-{c.id}"}) if c.id in {t.id for t in taken} else c
 
 
-def _properties(parts: Sequence[Specification], covered: dict[str, tuple[str, ...]]) -> list[Property]:
+def _properties(parts: Sequence[Specification], covered: Mapping[str, tuple[str, ...]]) -> list[Property]:
     """The covered ones, in the slices that cover them; proofs stay with their module."""
     found: list[Property] = []
     for part in parts:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from interlock.spec.language.elaborate import applies
 from interlock.spec.language.errors import SpecificationError
-from interlock.spec.language.settings import Expectation
+from interlock.spec.language.settings import Demonstration, Expectation
 from interlock.spec.language.sorts import BOOL, INT
 from interlock.spec.language.specification import Specification
 
@@ -103,7 +103,8 @@ def check_slices(spec: Specification) -> None:
 
 def check_expectations(spec: Specification) -> None:
     """Each row of the verdict table and each demonstration names what exists, and a property that the slice covers."""
-    for e in (*spec.expectations, *spec.demonstrations):
+    listed: list[Expectation | Demonstration] = [*spec.expectations, *spec.demonstrations]
+    for e in listed:
         place = f"expectation {e.property}" if isinstance(e, Expectation) else f"demonstration of {e.failure}"
         known(place, "preset", e.preset, [p.name for p in spec.presets])
         known(place, "slice", e.slice, [s.name for s in spec.slices])

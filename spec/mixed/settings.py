@@ -26,7 +26,7 @@ COVERED = {
         "store-source-stable", "pending-chunk-has-one-store", "pinned-chunk-is-never-evicted", "held-block-is-used",
         "used-block-has-a-user", "forward-reads-own-prefix", "ready-chunk-holds-its-prefix",
         "hashed-block-holds-its-prefix", "deferred-holds-nothing", "encoder-item-never-read-in-transit",
-        "forward-reads-its-items", "goes-on-only-with-its-items-there",
+        "forward-reads-its-items", "goes-on-only-with-its-items-there", "open-visit-has-a-yes",
     ),
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from interlock.proofs.explorer.result import Exploration
 from interlock.proofs.vectorised.model import Model, open_integers
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import LeadsTo
+from interlock.spec.language.properties import needs_graph
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import System
 
@@ -32,9 +32,9 @@ def slice_system(
     scope: dict[str, int] | None = None,
     spec: Specification = SPECIFICATION,
 ) -> System:
-    """A slice with all its properties but leads-to, which the vectorised explorer leaves to the plain one."""
+    """A slice with all properties but those that the vectorised explorer leaves to the plain one."""
     slice_ = spec.slice(name)
-    properties = [p for p in spec.properties if name in p.slices and not isinstance(p, LeadsTo)]
+    properties = [p for p in spec.properties if name in p.slices and not needs_graph(p)]
     return elaborate(spec, spec.switch_values("interlock", sets), slice_, scope, properties)
 
 

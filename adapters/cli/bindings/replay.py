@@ -35,8 +35,8 @@ class ReplayBinding:
         return document.model_copy(update={"converted": str(self.to)})
 
     def _write(self, convert: str, to: Path) -> None:
+        from interlock.adapters.convert import CONVERTERS
         from interlock.adapters.documents.write import write_atomically
-        from interlock.proofs.convert import CONVERTERS
         from interlock.statemachine.trace import read_trace
 
         write_atomically(to, CONVERTERS[convert](module_of(self.trace), read_trace(self.trace)))

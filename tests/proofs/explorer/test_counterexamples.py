@@ -23,7 +23,7 @@ def system(slice_name: str, properties: list[str], scope: dict[str, int] | None 
 
 
 def test_per_step_forgets_the_set_and_stores_twice() -> None:
-    found = explore(system("dedup", [DOUBLE], store_dedup="per_step"), stop_at=[DOUBLE])
+    found = explore(system("dedup", [DOUBLE], {"worker": 2}, store_dedup="per_step"), stop_at=[DOUBLE])
     (c,) = found.counterexamples
     names = [found.program.instances[s.instance].text(found.program.system) for s in c.steps]
 

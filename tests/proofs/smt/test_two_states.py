@@ -58,7 +58,7 @@ def test_subtracting_twice_is_a_range_violation_for_both_solvers() -> None:
         ("plan_store", without_conjunct("hashed"), "domain:guard"),
         ("publish", without_update("block_hash"), "value:block_hash"),
         ("plan_store", without_conjunct("not-in-flight"), DOUBLE_STORE),
-        ("order_flush", without_update("in_flight"), "dedup-set-names-open-stores"),
+        ("plan_store", without_update("in_flight"), "open-stores-are-in-dedup-set"),
     ],
 )
 def test_a_fault_breaks_the_obligation(action: str, change, claim: str) -> None:

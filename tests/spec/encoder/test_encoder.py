@@ -11,6 +11,7 @@ from interlock.spec.encoder.vocabulary import (
     feature_item,
     feature_state,
     feature_states,
+    gave_up,
     i,
     kv_held,
     p,
@@ -18,6 +19,7 @@ from interlock.spec.encoder.vocabulary import (
     r,
     r2,
     uses,
+    visiting,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant, Witness
 from interlock.spec.language.specification import Specification
@@ -126,10 +128,56 @@ def test_without_the_gate_an_item_is_loaded_while_it_is_fetched() -> None:
     assert actions == ["add_feature", "add_request", "start_fetch", "admit", "take_external"]
 
 
+@pytest.mark.parametrize(
+    ("visit", "length"), [("admit", 5), ("go_on", 9), ("resume", 13)], ids=["waiting", "running", "stalled"]
+)
+def test_a_visit_that_does_not_ask_loads_an_item_while_it_is_fetched(visit: str, length: int) -> None:
+    """Items are taken in the visit without asking again, so the one question is all that keeps them apart."""
+    (run,) = run_check(
+        spec=SPECIFICATION,
+        slices=["ec_ask"],
+        properties=["encoder-item-never-read-in-transit", "forward-reads-its-items"],
+        change=f"drop-conjunct:{visit}:encoder-ready",
+    ).runs
+
+    assert set(run.properties.values()) == {"violated"}
+    actions = [a.split("(")[0] for a in run.violations[0].actions]
+    assert "start_fetch" in actions
+    assert actions[-2:] == [visit, "take_external"]
+    assert len(actions) == length
+
+
+def test_a_kv_load_that_does_not_ask_ties_up_kv_for_a_request_that_waits() -> None:
+    (run,) = run_check(
+        spec=SPECIFICATION,
+        slices=["ec_twice"],
+        properties=["kv-load-waits-for-no-item"],
+        change="drop-conjunct:start_kv_load:encoder-ready",
+    ).runs
+
+    (violation,) = run.violations
+    assert [a.split("(")[0] for a in violation.actions][-2:] in (
+        ["start_fetch", "start_kv_load"],
+        ["match_prefix", "start_kv_load"],
+    )
+
+
+def test_nothing_comes_between_the_answer_and_what_the_visit_takes() -> None:
+    assert always("ec_pool", forall(r, visiting(r) >> (is_(r, "running", "waiting") & ~_waits_for_an_item(r))))
+    assert reachable("ec_ask", exists(r, visiting(r) & is_(r, "running")))
+
+
+def _waits_for_an_item(request: Term) -> Term:
+    ahead = feature_state(request, p).one_of(feature_states["ahead"], feature_states["entered"])
+    item = feature_item(request, p)
+    return exists(p, ahead & in_pool(item, "in_transit") & ~gave_up(request, item))
+
+
 def test_waiting_only_misses_running_requests() -> None:
     actions = counterexample("ec_pool", "encoder-item-never-read-in-transit", ec_gate="waiting_only")
 
-    assert actions[-3:] == ["admit", "start_fetch", "take_external"]
+    assert actions.index("admit") < actions.index("start_fetch") < actions.index("go_on")
+    assert actions[-2:] == ["go_on", "take_external"]
 
 
 def test_waiting_only_misses_waiting_requests_with_tokens_computed() -> None:

@@ -102,7 +102,9 @@ def test_an_illegal_transition_says_which_guards_its_rows_have():
     with pytest.raises(IllegalTransition) as refused:
         stepper.step("pending", "acknowledge", (3, 0))
 
-    assert refused.value.rule.startswith("to ready needs pending_count(j) - 1 = 0 & ~failure_seen(j) & job_state(j) != stale (contract 3.2")
+    assert refused.value.rule.startswith(
+        "to ready needs pending_count(j) - 1 = 0 & ~failure_seen(j) & job_state(j) != stale (contract 3.2"
+    )
 
 
 def test_a_false_conjunct_is_named_and_nothing_has_changed():

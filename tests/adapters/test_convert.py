@@ -7,8 +7,8 @@ from pathlib import Path
 import itf_py
 import pytest
 
+from interlock.adapters.convert import to_itf, to_perfetto
 from interlock.proofs.check import run_check
-from interlock.proofs.convert import to_itf, to_perfetto
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.trace import Trace, TraceError, read_trace
 

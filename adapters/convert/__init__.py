@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.proofs.convert.itf import to_itf
-from interlock.proofs.convert.perfetto import to_perfetto
+from interlock.adapters.convert.itf import to_itf
+from interlock.adapters.convert.perfetto import to_perfetto
 
 CONVERTERS = {"itf": to_itf, "perfetto": to_perfetto}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from interlock.proofs.convert.states import Walk, arguments
+from interlock.adapters.convert.states import Walk, arguments
 from interlock.spec.language.lifecycles import Lifecycle
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.trace import Trace

@@ -8,7 +8,7 @@ from typing import Any
 
 import itf_py
 
-from interlock.proofs.convert.states import MISSING, Moment, Walk, arguments
+from interlock.adapters.convert.states import MISSING, Moment, Walk, arguments
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import Variable
 from interlock.statemachine.trace import Trace

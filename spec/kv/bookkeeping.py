@@ -1,0 +1,456 @@
+"""What the scheduler keeps in its books between visits: cursors, records of jobs, what it noted at a finish.
+
+Our own books: a connector may keep others, so the gate does not judge by these.
+"""
+
+from __future__ import annotations
+
+from interlock.spec.kv.coverage import (
+    DEDUP,
+    EVERY,
+    FAILING,
+    FINISH,
+    FINISH_TWICE,
+    IDLE,
+    LOAD,
+    PARTIAL,
+    RESET,
+    SCANS_JUDGED,
+    STORE,
+    TINY,
+    WITH_LOADS,
+    WITH_RESETS,
+    WITH_REST,
+)
+from interlock.spec.kv.predicates import live, no_room, open_store, pool_is_free, serves, stale
+from interlock.spec.kv.vocabulary import (
+    b,
+    block_hash,
+    c,
+    chunk_hash,
+    cpu_value,
+    done,
+    due,
+    due_value,
+    expects,
+    failure_seen,
+    fresh,
+    gpu_value,
+    h,
+    h2,
+    hashed,
+    holds,
+    j,
+    j2,
+    job_block,
+    job_chunk,
+    job_loads,
+    job_state,
+    job_states,
+    kept,
+    kv_reset,
+    load_value,
+    must_flush,
+    pending_count,
+    phase,
+    phases,
+    r,
+    reads_current,
+    request_state,
+    request_states,
+    scan_result,
+    scan_results,
+    scanned,
+    undone,
+    w,
+)
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo
+from interlock.spec.language.terms import Primed, card, exists, forall, ite
+
+VISITS_ARE_IN_SCHEDULE = ActionProperty(
+    id="visits-belong-to-one-schedule",
+    policy=True,
+    source="R-22, R-23; contract section 1 engine loop",
+    doc=(
+        "Whatever schedule() decides for a request goes with the metadata of that same schedule(): afterwards the "
+        "engine is inside it, so no report is heard, no request ends and no cache is reset before that metadata."
+    ),
+    slices=EVERY,
+    actions=(
+        "hit", "allocate", "publish", "publish_loaded", "plan_store", "plan_finish_store", "skip_store", "plan_load",
+        "order_flush", "order_flush_of_load",
+    ),
+    formula=Primed(body=phase().eq(phases["scheduling"])),
+)  # fmt: skip
+
+DECIDED_BETWEEN_STEPS = ActionProperty(
+    id="requests-change-between-steps",
+    policy=True,
+    source="R-22; contract section 1 engine loop, pipeline depth 1",
+    doc="While a step is with the workers no request arrives, is visited, loses its blocks or ends.",
+    slices=EVERY,
+    actions=(
+        "add_request", "hit", "allocate", "publish", "publish_loaded", "plan_store", "plan_finish_store",
+        "skip_store", "plan_load", "preempt", "finish", "reset_cache", "evict",
+    ),
+    formula=phase().ne(phases["executing"]),
+)  # fmt: skip
+
+ARRIVAL_WAKES = ActionProperty(
+    id="an-arrival-wakes-the-engine",
+    policy=True,
+    source="contract Q1, R-58",
+    doc="An engine at rest hears reports again once a request has arrived; one that does not rest goes on as it was.",
+    slices=WITH_REST,
+    actions=("add_request",),
+    formula=Primed(body=phase().eq(phases["updated"])) | phase().eq(phases["scheduling"]),
+)
+
+HIT_IS_FOUND = ActionProperty(
+    id="a-hit-is-addressable-and-new",
+    policy=True,
+    source="contract G2, R-07",
+    doc="What a request takes from the prefix cache can be found there, and is not in its table already.",
+    slices=(TINY, DEDUP, STORE, FINISH),
+    actions=("hit",),
+    formula=hashed(b) & ~holds(r, b),
+)
+
+READS_WHAT_IT_SAVES = Invariant(
+    id="store-of-this-allocation-saves-its-hash",
+    policy=True,
+    source="contract J4, G3, I-27",
+    doc="While the source of a store is in the allocation that it was planned in, it is addressed by what is stored.",
+    slices=EVERY,
+    applies=~kv_reset.is_("ignored"),
+    formula=forall(
+        j,
+        (live(j) & ~job_loads(j) & reads_current(j))
+        >> (hashed(job_block(j)) & block_hash(job_block(j)).eq(chunk_hash(job_chunk(j)))),
+    ),
+    premise=exists(j, live(j) & ~job_loads(j) & reads_current(j)),
+)
+
+FRESH_IS_DUE = Invariant(
+    id="fresh-blocks-are-computed-or-loaded",
+    policy=True,
+    source="contract G1, Q8",
+    doc="What is allocated in this schedule() is written by this step's forward, unless a load fills it.",
+    slices=(TINY, FINISH, PARTIAL, RESET, LOAD),
+    formula=forall(b, fresh(b) >> due(b).eq(~exists(h, load_value(b, h)))),
+    premise=exists(b, fresh(b)),
+)
+
+CURSOR_IS_OF_ITS_ALLOCATION = Invariant(
+    id="cursor-belongs-to-an-allocation",
+    policy=True,
+    source="contract 5(e), Q22, R-60",
+    doc="A request has passed over a block only while it holds it, or has just ended: it returns with nothing passed.",
+    slices=EVERY,
+    formula=forall(
+        r, b,
+        scanned(r, b)
+        >> (holds(r, b) | request_state(r).one_of(request_states["finished"])),
+    ),
+    premise=exists(r, b, scanned(r, b)),
+)  # fmt: skip
+
+CURSOR_HAS_A_REASON = Invariant(
+    id="cursor-moves-by-a-scan",
+    policy=True,
+    source="contract 5(e), J2, J3, R-62",
+    doc="What a request's cursor has passed a scan has judged in this allocation and since the last reset.",
+    slices=(TINY, STORE, FINISH, PARTIAL),
+    formula=forall(r, b, (scanned(r, b) & holds(r, b)) >> scan_result(b).ne(scan_results["unscanned"])),
+    premise=exists(r, b, scanned(r, b) & holds(r, b)),
+)
+
+PASSED_WAS_SCANNED = ActionProperty(
+    id="scans-pass-what-they-plan",
+    policy=True,
+    source="contract J2 to J4, 5(e)",
+    doc="A block that a running request stores or skips is passed: the next scan of that request leaves it alone.",
+    slices=EVERY,
+    actions=("plan_store", "skip_store"),
+    formula=Primed(body=scanned(r, b)) & ~scanned(r, b),
+)
+
+NOTED_AT_FINISH = Invariant(
+    id="what-a-finish-leaves-holds-its-prefix",
+    policy=True,
+    source="contract J1, J5, R-28, R-62",
+    doc=(
+        "What a request that has just finished may still have stored holds that prefix on every worker, until the "
+        "next metadata; a reset that succeeds takes it off the list."
+    ),
+    slices=(TINY, FINISH, RESET),
+    formula=forall(
+        r, b, h, w,
+        kept(r, b, h) >> (request_state(r).eq(request_states["finished"]) & gpu_value(w, b, h)),
+    ),
+    premise=exists(r, b, h, kept(r, b, h)),
+)  # fmt: skip
+
+GONE_LEFT_NO_RECORD = Invariant(
+    id="jobs-that-are-gone-leave-no-record",
+    policy=True,
+    source="contract J11: the job is deleted; I-58",
+    doc="Of a job that is no more the scheduler remembers neither kind, nor failure, nor a flush to order.",
+    slices=EVERY,
+    formula=forall(
+        j,
+        job_state(j).eq(job_states["absent"])
+        >> (~job_loads(j) & ~failure_seen(j) & ~must_flush(j) & ~reads_current(j) & pending_count(j).eq(0)),
+    ),
+)  # fmt: skip
+
+FRESH_IN_SCHEDULE = Invariant(
+    id="allocations-are-fresh-inside-schedule",
+    policy=True,
+    source="contract G1, I-28",
+    doc="A block counts as just allocated inside the schedule() that has allocated it and no longer.",
+    slices=EVERY,
+    formula=forall(b, fresh(b) >> phase().eq(phases["scheduling"])),
+    premise=exists(b, fresh(b)),
+)
+
+FORWARD_DUE = Invariant(
+    id="forwards-are-over-with-their-step",
+    policy=True,
+    source="contract 6.1 update_from_output",
+    doc="Only the step being built or running still computes a block.",
+    slices=(TINY, FINISH, PARTIAL, RESET),
+    formula=forall(
+        b,
+        (due(b) | exists(h, due_value(b, h))) >> phase().one_of(phases["scheduling"], phases["executing"]),
+    ),
+    premise=exists(b, due(b)),
+)  # fmt: skip
+
+HOLDERS_EXPECT = Invariant(
+    id="requests-expect-of-blocks-they-hold",
+    policy=True,
+    source="contract G2, G3, I-23",
+    doc="A request reads the prefix that it took a block for, of blocks in its table only.",
+    slices=(TINY, FINISH, PARTIAL, RESET),
+    formula=forall(r, b, h, expects(r, b, h) >> holds(r, b)),
+    premise=exists(r, b, h, expects(r, b, h)),
+)
+
+HASHED_IS_EXPECTED = Invariant(
+    id="holders-of-a-hashed-block-expect-its-hash",
+    policy=True,
+    source="contract G2, G3, Q13, I-34",
+    doc="Whoever holds an addressable block took it for the prefix that it is addressed by.",
+    slices=(TINY, FINISH, PARTIAL, RESET, LOAD),
+    formula=forall(r, b, (holds(r, b) & hashed(b)) >> expects(r, b, block_hash(b))),
+    premise=exists(r, b, holds(r, b) & hashed(b)),
+)
+
+LOADS_FILL_UNHASHED = Invariant(
+    id="loaded-blocks-are-not-addressable-yet",
+    policy=True,
+    source="contract I-34, Q13",
+    doc="A block that a load fills, with the prefix of its chunk, is not addressable before its request is promoted.",
+    slices=WITH_LOADS,
+    formula=forall(
+        j,
+        (live(j) & job_loads(j)) >> (~hashed(job_block(j)) & load_value(job_block(j), chunk_hash(job_chunk(j)))),
+    )
+    & forall(b, h, load_value(b, h) >> ~hashed(b)),
+    premise=exists(j, live(j) & job_loads(j)),
+)
+
+FLUSH_MARKS_ARE_OPEN = Invariant(
+    id="flushes-are-owed-to-jobs-under-way",
+    policy=True,
+    source="contract J5, J9, J12",
+    doc="A flush is still to be ordered for open stores and for stale jobs only.",
+    slices=tuple(s for s in EVERY if s != IDLE),
+    formula=forall(j, must_flush(j) >> (open_store(j) | stale(j))),
+    premise=exists(j, must_flush(j)),
+)
+
+_a_word = scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"])
+_first_word = Primed(body=scan_result(b).eq(scan_results["passed"]))
+_evicted = scan_result(b).eq(scan_results["evicted"])
+
+STORE_SCAN_PASSES = ActionProperty(
+    id="a-planned-store-is-owed-to-its-block",
+    policy=True,
+    source="seeds 004; contract J2 to J4",
+    doc="A store that is planned makes its block one to be served; for the second time only after an eviction.",
+    slices=SCANS_JUDGED,
+    actions=("plan_store",),
+    formula=Primed(body=_a_word) & (~_evicted >> _first_word),
+)
+
+FINISH_SCAN_PASSES = ActionProperty(
+    id="a-finish-store-is-owed-to-its-block",
+    policy=True,
+    source="contract J1, J5, R-28",
+    doc=(
+        "So does a store at the finish, if its block has not been allocated again; and it is planned once: the "
+        "block is off the list of what the finish has left."
+    ),
+    slices=(TINY, FINISH, FINISH_TWICE),
+    actions=("plan_finish_store",),
+    formula=(~fresh(b) >> _first_word) & Primed(body=~kept(r, b, h)),
+)
+
+SKIP_HAS_ITS_WORD = ActionProperty(
+    id="a-skip-is-excused-only-for-want-of-room",
+    policy=True,
+    source="contract J2, J3, 5(e); seeds 004",
+    doc="A block that is passed over is owed, unless the tier had no room and nothing else stood in the way.",
+    slices=SCANS_JUDGED,
+    actions=("skip_store",),
+    formula=_first_word | (Primed(body=scan_result(b).eq(scan_results["excused"])) & no_room() & ~serves(b)),
+)
+
+SCANS_LOOK_AT = ActionProperty(
+    id="scans-look-at-addressable-blocks-of-scheduled-requests",
+    policy=True,
+    source="contract J1, J2",
+    doc="The scan of a step goes over the addressable blocks of requests that the step schedules.",
+    slices=EVERY,
+    actions=("plan_store", "skip_store"),
+    formula=hashed(b) & request_state(r).eq(request_states["scheduled"]),
+)
+
+_excused = card(b, scan_result(b).eq(scan_results["excused"]))
+_its_store_ends = live(j) & ~job_loads(j) & reads_current(j) & pending_count(j).eq(1) & job_block(j).eq(b)
+FAILURE_EXCUSES = ActionProperty(
+    id="only-a-failed-store-excuses-its-block",
+    policy=True,
+    source="contract 3.2 complete_store(success=False); seeds 004",
+    doc=(
+        "With the last report a store that some worker could not do excuses its block from being served, if the "
+        "block is still in the allocation that was to be stored. No other report does."
+    ),
+    slices=(*SCANS_JUDGED, PARTIAL),
+    actions=("acknowledge",),
+    formula=ite(
+        exists(b, _its_store_ends & ~scan_result(b).eq(scan_results["excused"])) & failure_seen(j),
+        Primed(body=_excused).eq(_excused + 1),
+        Primed(body=_excused).eq(_excused),
+    ),
+)  # fmt: skip
+
+LAST_FAILURE_EXCUSES = ActionProperty(
+    id="a-failed-store-excuses-its-block",
+    policy=True,
+    source="contract 3.2 complete_store(success=False); seeds 004",
+    doc="The same where the last report is itself a failure.",
+    slices=FAILING,
+    actions=("acknowledge_failure",),
+    formula=ite(
+        exists(b, _its_store_ends & ~scan_result(b).eq(scan_results["excused"])),
+        Primed(body=_excused).eq(_excused + 1),
+        Primed(body=_excused).eq(_excused),
+    ),
+)
+
+_holds_nothing = Primed(body=forall(w, h2, ~cpu_value(w, c, h2)))
+RESERVED_IS_EMPTY = ActionProperty(
+    id="a-chunk-that-changes-hands-holds-nothing",
+    policy=True,
+    source="contract 3.2, I-31, I-40",
+    doc="What an evicted or newly reserved chunk held is gone for good, unless a stale load still reads it.",
+    slices=(TINY, FINISH, PARTIAL, RESET),
+    actions=("plan_store", "plan_finish_store", "evict"),
+    formula=_holds_nothing | exists(j2, stale(j2) & job_loads(j2) & job_chunk(j2).eq(c)),
+)
+
+RESET_IS_FOR_ALL = ActionProperty(
+    id="a-reset-that-succeeds-makes-all-worthless",
+    policy=True,
+    source="contract R-62; vLLM #57727",
+    doc="After a reset with no block in use nothing that was computed or stored before counts, on any worker.",
+    slices=WITH_RESETS,
+    actions=("reset_cache",),
+    formula=pool_is_free() >> Primed(body=forall(w, b, h, ~gpu_value(w, b, h)) & forall(w, c, h, ~cpu_value(w, c, h))),
+)
+
+NO_REPORT_INSIDE = ActionProperty(
+    id="no-report-is-heard-inside-schedule",
+    policy=True,
+    source="contract J11, L4, R-22, R-42",
+    doc="Reports come with a step's output: none is heard, and no load is over, between the visits of a schedule().",
+    slices=EVERY,
+    actions=("acknowledge", "acknowledge_failure", "loaded"),
+    formula=phase().one_of(phases["updated"], phases["executing"]),
+)
+
+FRESH_IS_LOADED = ActionProperty(
+    id="loads-fill-blocks-just-allocated",
+    policy=True,
+    source="contract Q8, I-24",
+    doc="A load is planned into a block that its request was given in the same schedule().",
+    slices=WITH_LOADS,
+    actions=("plan_load",),
+    formula=fresh(b),
+)
+
+ORDERED_IS_SETTLED = ActionProperty(
+    id="an-ordered-flush-is-owed-no-more",
+    policy=True,
+    source="contract J5, J9, J12, L6",
+    doc="Once the metadata orders the flush of a job, stale or not, nothing is still owed to it.",
+    slices=EVERY,
+    actions=("order_flush", "order_flush_of_load"),
+    formula=Primed(body=~must_flush(j)),
+)
+
+RESTS_AFTER_REPORTS = ActionProperty(
+    id="rest-comes-after-the-reports",
+    policy=True,
+    source="contract section 1 engine loop; R-58",
+    doc="An engine that goes to rest has heard all reports that have come, those on stale jobs too.",
+    slices=WITH_REST,
+    actions=("rest",),
+    formula=forall(j, done(j).eq(0) & undone(j).eq(0)),
+)
+
+STEPS_END = LeadsTo(
+    id="steps-end",
+    policy=True,
+    source="contract section 1 engine loop; R-22",
+    doc="A step that is with the workers is over some day.",
+    slices=(TINY,),
+    premise=phase().eq(phases["executing"]),
+    conclusion=phase().ne(phases["executing"]),
+)
+
+BOOKKEEPING = (
+    VISITS_ARE_IN_SCHEDULE,
+    DECIDED_BETWEEN_STEPS,
+    ARRIVAL_WAKES,
+    HIT_IS_FOUND,
+    READS_WHAT_IT_SAVES,
+    FRESH_IS_DUE,
+    CURSOR_IS_OF_ITS_ALLOCATION,
+    CURSOR_HAS_A_REASON,
+    PASSED_WAS_SCANNED,
+    NOTED_AT_FINISH,
+    GONE_LEFT_NO_RECORD,
+    FRESH_IN_SCHEDULE,
+    FORWARD_DUE,
+    HOLDERS_EXPECT,
+    HASHED_IS_EXPECTED,
+    LOADS_FILL_UNHASHED,
+    FLUSH_MARKS_ARE_OPEN,
+    STORE_SCAN_PASSES,
+    FINISH_SCAN_PASSES,
+    SKIP_HAS_ITS_WORD,
+    SCANS_LOOK_AT,
+    FAILURE_EXCUSES,
+    LAST_FAILURE_EXCUSES,
+    RESERVED_IS_EMPTY,
+    RESET_IS_FOR_ALL,
+    NO_REPORT_INSIDE,
+    FRESH_IS_LOADED,
+    ORDERED_IS_SETTLED,
+    RESTS_AFTER_REPORTS,
+    STEPS_END,
+)

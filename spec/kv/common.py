@@ -1,0 +1,49 @@
+"""What several actions say alike."""
+
+from __future__ import annotations
+
+from interlock.spec.kv.predicates import between_steps
+from interlock.spec.kv.vocabulary import (
+    b,
+    c,
+    failure_seen,
+    j,
+    job_block,
+    job_chunk,
+    job_loads,
+    job_request,
+    pending_count,
+    phase,
+    phases,
+    r,
+    worker,
+)
+from interlock.spec.language.actions import Conjunct, Update, assign
+from interlock.spec.language.terms import Term
+from interlock.spec.language.variables import Site
+
+SCHEDULER, WORKER = Site.SCHEDULER, Site.WORKER
+
+
+def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
+    """A named conjunct of a guard."""
+    return Conjunct(id=id_, term=term, policy=policy)
+
+
+BETWEEN_STEPS = need("between-steps", between_steps())
+LISTENING = need("listening", phase().one_of(phases["updated"], phases["executing"]))
+SCHEDULING = assign(phase(), phases["scheduling"])
+
+
+def plan(j_updates: tuple[Update, ...], loads: bool) -> tuple[Update, ...]:
+    """What planning any job sets: its endpoints, the reports it waits for, the messages to every worker."""
+    return (
+        assign(job_request(j), r),
+        assign(job_loads(j), loads),
+        assign(job_block(j), b),
+        assign(job_chunk(j), c),
+        assign(pending_count(j), worker.size),
+        assign(failure_seen(j), False),
+        *j_updates,
+        SCHEDULING,
+    )

@@ -1,0 +1,99 @@
+"""Requests that lose their blocks, and resets of the cache."""
+
+from __future__ import annotations
+
+from interlock.spec.kv.common import SCHEDULER, need
+from interlock.spec.kv.predicates import live, open_store, pins, pool_is_free
+from interlock.spec.kv.vocabulary import (
+    b,
+    block_hash,
+    c,
+    cpu_value,
+    expects,
+    failure_seen,
+    gpu_value,
+    h,
+    hashed,
+    holds,
+    in_flight,
+    j,
+    job_request,
+    kept,
+    kv_reset,
+    must_flush,
+    phase,
+    phases,
+    r,
+    reads_current,
+    request_state,
+    request_states,
+    scan_result,
+    scan_results,
+    scanned,
+    w,
+)
+from interlock.spec.language.actions import Action, assign_all, fire, fire_all
+
+preempt = Action(
+    name="preempt", event="preempt", params=(r,), site=SCHEDULER,
+    fires=(fire("request", r), fire_all("block", b, when=holds(r, b))),
+    guard=(need("after-update", phase().eq(phases["updated"])),),
+    updates=(
+        assign_all(b, to=holds(r, b), value=False),
+        assign_all(b, to=scanned(r, b), value=False),
+        assign_all(b, h, to=expects(r, b, h), value=False),
+        assign_all(
+            j, to=must_flush(j), value=True, when=~pins() & open_store(j) & job_request(j).eq(r),
+        ),
+    ),
+    source="contract Q22, R-60, 2.1 flush sources",
+    doc=(
+        "A schedule() begins by taking the blocks of a running request, which waits again. Where nothing else "
+        "keeps the sources of its stores, the metadata of that schedule() orders their flush."
+    ),
+)  # fmt: skip
+
+_FORGETS = ~kv_reset.is_("ignored")
+
+_STAYS_NOT = request_state(r).ne(request_states["loading"])
+"""A request that ends while it is loading is held, blocks and all, until the load has ended."""
+
+finish = Action(
+    name="finish", event="finish", params=(r,), site=SCHEDULER,
+    fires=(fire("request", r), fire_all("block", b, when=holds(r, b))),
+    guard=(need("after-update", phase().eq(phases["updated"])),),
+    updates=(
+        assign_all(b, to=holds(r, b), value=False, when=_STAYS_NOT),
+        assign_all(b, h, to=expects(r, b, h), value=False, when=_STAYS_NOT),
+        assign_all(
+            b, h, to=kept(r, b, h), value=True,
+            when=_STAYS_NOT & holds(r, b) & hashed(b) & block_hash(b).eq(h),
+        ),
+    ),
+    source="contract Q26, Q30, Q31, Q18, G4",
+    doc="A request ends (stop, length, abort): its blocks go back, unless another holds them or a store pins them.",
+)  # fmt: skip
+
+reset_cache = Action(
+    name="reset_cache", event="reset_cache", site=SCHEDULER,
+    fires=(fire_all("job", j), fire_all("chunk", c)),
+    guard=(need("between-steps", phase().one_of(phases["updated"], phases["resting"])),),
+    updates=(
+        assign_all(j, to=must_flush(j), value=kv_reset.is_("flush"), when=_FORGETS & live(j)),
+        assign_all(j, to=failure_seen(j), value=False, when=_FORGETS & live(j)),
+        assign_all(j, to=reads_current(j), value=False, when=_FORGETS & live(j)),
+        assign_all(b, to=in_flight(b), value=False, when=_FORGETS),
+        assign_all(r, b, h, to=kept(r, b, h), value=False, when=_FORGETS),
+        assign_all(r, b, to=scanned(r, b), value=False, when=_FORGETS),
+        assign_all(b, to=scan_result(b), value=scan_results["unscanned"], when=_FORGETS),
+        # If no block is in use the reset succeeds: the weights may have changed, so what was computed is worthless.
+        assign_all(b, to=hashed(b), value=False, when=pool_is_free()),
+        assign_all(w, b, h, to=gpu_value(w, b, h), value=False, when=pool_is_free()),
+        assign_all(w, c, h, to=cpu_value(w, c, h), value=False, when=pool_is_free()),
+    ),
+    source="contract J12, L6, Q23, R-62, R-63; vLLM #57727",
+    doc=(
+        "reset_prefix_cache with its connector: the tier forgets what it has. The reset succeeds if no GPU block is "
+        "in use, and then the GPU's prefix cache is empty too; otherwise the caller has to try again."
+    ),
+)  # fmt: skip

@@ -1,0 +1,43 @@
+"""Every row of every table fires in some slice."""
+
+from __future__ import annotations
+
+from interlock.spec.kv.actions import ACTIONS
+from interlock.spec.kv.lifecycles import LIFECYCLES
+from interlock.spec.kv.vocabulary import kv_reset, source_hold
+from interlock.spec.language.rows import row_witnesses
+
+ROWS = row_witnesses(
+    LIFECYCLES,
+    ACTIONS,
+    in_slice="tiny",
+    elsewhere={
+        "row-block-used-plan-finish-store": "at_finish",
+        "row-block-used-hit": "dedup",
+        "row-request-scheduled-allocate": "last_step",
+        "row-request-scheduled-publish-loaded": "load",
+        "row-job-load-in-flight-acknowledge-to-load-in-flight": "load_ack",
+        "row-request-loading-plan-load": "load_ack",
+        "row-chunk-pending-acknowledge-to-absent": "partial_failure",
+        "row-job-flush-requested-acknowledge-failure-to-flush-requested": "partial_failure",
+        "row-job-flush-requested-acknowledge-to-failed": "partial_failure",
+        "row-job-flush-requested-acknowledge-to-flush-requested": "partial_failure",
+        "row-job-stale-acknowledge-failure-to-stale": "partial_failure",
+        "row-job-stale-acknowledge-to-stale": "partial_failure",
+        "row-job-store-in-flight-acknowledge-failure-to-store-in-flight": "partial_failure",
+        "row-job-store-in-flight-acknowledge-to-failed": "partial_failure",
+        "row-job-store-in-flight-acknowledge-to-store-in-flight": "partial_failure",
+        "row-request-scheduled-hit": "store",
+    },
+    under={
+        "row-chunk-ready-reset-cache-to-pending": kv_reset.is_("hold"),
+        "row-block-free-plan-finish-store-to-used": source_hold.is_("pin"),
+        "row-block-used-acknowledge": source_hold.is_("pin"),
+        "row-block-used-acknowledge-failure": source_hold.is_("pin"),
+    },
+    # Ordered again at every step: a choice of released connectors, whose traces are replayed without policy.
+    never={
+        "row-job-flush-requested-order-flush",
+        "row-job-flush-requested-order-flush-of-load",
+    },
+)
