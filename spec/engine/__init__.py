@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from interlock.spec.engine.actions import ACTIONS
+from interlock.spec.engine.counting import COUNTS
 from interlock.spec.engine.demonstrations import DEMONSTRATIONS
 from interlock.spec.engine.lifecycles import LIFECYCLES
 from interlock.spec.engine.properties import PROPERTIES
+from interlock.spec.engine.records import RECORDS
+from interlock.spec.engine.recovering import RECOVERY
 from interlock.spec.engine.rows import ROWS
 from interlock.spec.engine.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.engine.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
@@ -23,7 +26,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *ROWS),
+        properties=(*PROPERTIES, *RECORDS, *COUNTS, *RECOVERY, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

@@ -131,7 +131,6 @@ def go_back(to: Term, *, in_update: bool) -> tuple[Update, ...]:
     return (
         assign(computed(r), to),
         assign(external(r), ite(cached_count.is_("frozen"), old, kept - smaller(local, kept))),
-        assign(cached(r), ite(FROZEN, cached(r), smaller(cached(r), to))),
         assign(in_flight(r), ite(DROPS, 0, in_flight(r) - this_step)),
         assign(placeholders(r), ite(DROPS, 0, placeholders(r))),
         assign_all(
@@ -140,6 +139,11 @@ def go_back(to: Term, *, in_update: bool) -> tuple[Update, ...]:
         ),
         assign_all(t2, to=this_life(r, t2), value=False),
     )  # fmt: skip
+
+
+def recount(to: Term) -> Update:
+    """An admitted request that goes back has no more cached than it has computed."""
+    return assign(cached(r), ite(FROZEN, cached(r), smaller(cached(r), to)))
 
 
 def unhash_from(first: Term, always: bool) -> Update:

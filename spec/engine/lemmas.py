@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.predicates import unprocessed
+from interlock.spec.engine.predicates import IN_SCHEDULE, at, unprocessed
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     before,
     computed,
     drafted,
-    external,
     in_flight,
     loop,
     loops,
@@ -16,6 +15,7 @@ from interlock.spec.engine.vocabulary import (
     pass_states,
     placeholders,
     r,
+    r2,
     sampling,
     scheduled_in,
     stale_in,
@@ -29,7 +29,7 @@ from interlock.spec.engine.vocabulary import (
 from interlock.spec.language.properties import Invariant
 from interlock.spec.language.terms import Term, exists, forall
 
-IN_SCHEDULE = loop().one_of(loops["run_loop"], loops["no_wait"], loops["wait_loop"])
+SCHEDULING = at(*IN_SCHEDULE)
 SLICES = ("share_overlap", "resume", "speculating")
 
 
@@ -64,6 +64,7 @@ LEMMAS = (
             ),
         ),
         exists(r, t, counts(t)),
+        (*SLICES, "late_write", "decoding", "load_async"),
     ),
     _lemma(
         "steps-do-not-overlap",
@@ -117,7 +118,7 @@ LEMMAS = (
         "A step is being built only within schedule(), and processed only within an update; one at a time.",
         forall(
             t,
-            (_state(t, "building") >> IN_SCHEDULE) & (_state(t, "updating") >> loop().eq(loops["updating"])),
+            (_state(t, "building") >> SCHEDULING) & (_state(t, "updating") >> loop().eq(loops["updating"])),
         )
         & forall(
             t,
@@ -126,6 +127,18 @@ LEMMAS = (
             >> (~(_state(t, "building") & _state(t2, "building")) & ~(_state(t, "updating") & _state(t2, "updating"))),
         ),
         exists(t, _state(t, "building")),
+    ),
+    _lemma(
+        "a-visit-is-within-the-waiting-loop",
+        "A request is being visited only in the loop over the waiting ones, and one request at a time.",
+        forall(r, status(r).eq(status_states["admitting"]) >> loop().eq(loops["wait_loop"]))
+        & forall(
+            r,
+            r2,
+            (status(r).eq(status_states["admitting"]) & status(r2).eq(status_states["admitting"])) >> r.eq(r2),
+        ),
+        exists(r, status(r).eq(status_states["admitting"])),
+        ("victim", "share", "load_pair"),
     ),
     _lemma(
         "the-step-being-processed-is-the-oldest",
@@ -142,13 +155,6 @@ LEMMAS = (
             status(r).ne(status_states["running"]) >> (in_flight(r).eq(0) & ~counts(t)),
         ),
         exists(r, status(r).ne(status_states["running"])),
-    ),
-    _lemma(
-        "external-nonnegative",
-        "Never fewer than no tokens count as external.",
-        forall(r, external(r) >= 0),
-        exists(r, external(r) > 0),
-        ("share_overlap", "resume"),
     ),
     _lemma(
         "prompts-are-known",

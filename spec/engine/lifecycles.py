@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.vocabulary import r, t
+from interlock.spec.engine.vocabulary import counted, r, t
 from interlock.spec.language.lifecycles import Lifecycle, Row, row
 
 _VISITED = ("waiting", "preempted", "admitting")
@@ -26,6 +26,8 @@ STATUS = Lifecycle(
         *_rows("hit", _VISITED, "admitting", "contract Q9, Q10, G2"),
         *_rows("offer_sync", _VISITED, "admitting", "contract Q9"),
         *_rows("offer_async", _VISITED, "admitting", "contract Q8"),
+        row("admitting", "turn_away", "waiting", guard=~counted(r), source="contract Q7"),
+        row("admitting", "turn_away", "preempted", guard=counted(r), source="contract Q7"),
         row("admitting", "begin_load", "loading", source="contract Q8"),
         *_rows("admit", _VISITED, "running", "contract Q9, Q10"),
         *_rows("admit_refused", _VISITED, "running", "contract Q10, R-10"),

@@ -47,6 +47,14 @@ def at(*names: str) -> Term:
     return loop().one_of(*(loops[n] for n in names))
 
 
+IN_SCHEDULE = ("run_loop", "no_wait", "wait_loop", "no_room")
+
+
+def another_is_visited() -> Term:
+    """The visit of a request other than r is under way."""
+    return exists(r2, r2.ne(r) & status(r2).eq(status_states["admitting"]))
+
+
 def step_is(name: str) -> Term:
     """Step t is in this state."""
     return pass_state(t).eq(_pass(name))
@@ -72,19 +80,14 @@ def entry() -> Term:
 
 
 def base() -> Term:
-    """How many tokens of r are computed for sure when the output of t is processed."""
+    """How many tokens of r are computed for sure when the output of t is processed.
+
+    One formula for running and for loading requests. Only what came before PR 38096 told them apart.
+    """
     return ite(
-        is_in("running"),
-        ite(
-            recovery_base.is_("cached_tokens"),
-            cached(r),
-            ite(
-                recovery_base.is_("computed_minus_scheduled"),
-                computed(r) - entry(),
-                computed(r) - in_flight(r),
-            ),
-        ),
-        computed(r),
+        recovery_base.is_("cached_tokens"),
+        ite(is_in("running"), cached(r), computed(r)),
+        ite(recovery_base.is_("computed_minus_scheduled"), computed(r) - entry(), computed(r) - in_flight(r)),
     )
 
 

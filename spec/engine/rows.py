@@ -36,11 +36,13 @@ ROWS = row_witnesses(
         "defer_by_lookup": "load_progress",
         "row-status-deferred-by-lookup-finish": "load_progress",
         "reset_running": "resume",
-        "row-status-admitting-offer-sync": "resume",
+        "row-status-admitting-offer-sync": "second_lookup",
         "row-status-preempted-offer-sync": "resume",
         "row-status-admitting-decode": "second_lookup",
         "draft": "speculating",
         "row-status-admitting-hit": "victim",
+        "row-status-preempted-defer-by-lookup": "second_load",
+        "row-status-promoted-decode": "second_load",
     },
     under={
         "row-status-held-fail-failure": load_failure_policy.is_("fail"),
@@ -50,9 +52,5 @@ ROWS = row_witnesses(
         "row-status-received-fail-loading": load_failure_policy.is_("fail"),
         "row-status-running-fail-running": load_failure_policy.is_("fail"),
         "row-status-preempted-stop-stale": stale_output.is_("deliver"),
-    },
-    never={
-        "row-status-preempted-defer-by-lookup",
-        "row-status-promoted-decode",
     },
 )

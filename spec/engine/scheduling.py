@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from interlock.spec.engine.effects import count_admission, disown_output, forget, let_go, take, unhash_unsettled
-from interlock.spec.engine.predicates import at, awaits, is_free, is_in, step_is, unprocessed
+from interlock.spec.engine.predicates import (
+    IN_SCHEDULE,
+    another_is_visited,
+    at,
+    awaits,
+    is_free,
+    is_in,
+    step_is,
+    unprocessed,
+)
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -72,11 +81,12 @@ def need(id_: str, term_: Term, *, policy: bool = False) -> Conjunct:
 
 BETWEEN = need("between-calls", at("between"))
 BUILDING = need("being-built", step_is("building"))
-IN_A_LOOP = need("in-schedule", at("run_loop", "no_wait", "wait_loop"))
-VISITING = need("waiting-loop", at("wait_loop"))
+IN_A_LOOP = need("in-schedule", at(*IN_SCHEDULE))
+NO_OTHER_VISIT = need("one-visit-at-a-time", ~another_is_visited())
+VISITING = need("waiting-loop", at("wait_loop") & ~another_is_visited())
 FREE = need("free-block", is_free(b))
 AWAITED = need("shared-blocks-are-awaited", shared_recompute.is_("trusted") | ~awaits())
-IN_ITS_LOOP = need("in-its-loop", is_in("running") | at("wait_loop"))
+IN_ITS_LOOP = need("in-its-loop", (is_in("running") | at("wait_loop")) & ~another_is_visited())
 NO_LOAD = need("no-load-begun", ~exists(b2, table(r, b2) & filling(b2)))
 NOT_REFUSED = need("not-refused", reoffer.is_("allowed") | ~refused(r))
 
@@ -144,7 +154,7 @@ _BUDGET = "schedule() gives budget to every request in turn"
 compute_new = Action(
     name="compute_new", event="schedule_token", params=(r, t, b), site=SCHEDULER,
     fires=(fire("status", r),),
-    guard=(*_PROMPT_TOKEN, AWAITED, NOTHING_THERE),
+    guard=(*_PROMPT_TOKEN, NO_OTHER_VISIT, AWAITED, NOTHING_THERE),
     updates=(*take(), *_schedules(computed(r))),
     fairness=Fairness.STRONG, fairness_why=_BUDGET,
     source="contract Q11, Q20, G1, G3",
@@ -156,6 +166,7 @@ admit = Action(
     fires=(fire("status", r),),
     guard=(*_PROMPT_TOKEN, VISITING, NO_LOAD),
     updates=(*take(), *_schedules(computed(r))),
+    fairness=Fairness.WEAK, fairness_why="a visit that has begun ends within its pass",
     source="contract Q9, Q10, G1, G3",
     doc="A waiting request is admitted with what it has got: the connector has nothing more, or was not asked.",
 )  # fmt: skip
@@ -174,7 +185,7 @@ compute_held = Action(
     name="compute_held", event="schedule_token", params=(r, t, b), site=SCHEDULER,
     fires=(fire("status", r),),
     guard=(
-        BUILDING, AWAITED,
+        BUILDING, NO_OTHER_VISIT, AWAITED,
         need("held-there", table(r, b) & place(b).eq(computed(r))),
         need("token-known", place(b) < tokens(r)),
     ),
@@ -203,7 +214,7 @@ draft = Action(
     name="draft", event="schedule_token", params=(r, t, b), site=SCHEDULER,
     fires=(fire("status", r),),
     guard=(
-        BUILDING, FREE,
+        BUILDING, FREE, NO_OTHER_VISIT,
         need("after-the-sample", sampling(r, t) & ~drafted(r, t)),
         NOTHING_THERE,
     ),
@@ -302,6 +313,7 @@ offer_sync = Action(
     guard=(
         VISITING, BUILDING, NO_LOAD, FREE, NOT_REFUSED,
         need("leaves-a-token", computed(r) + 1 < tokens(r)),
+        need("room-for-that-token", exists(b2, b2.ne(b) & is_free(b2))),
     ),
     updates=(*_loads(True), assign(unsettled(t, b), True)),
     source="contract Q9, R-05: hashed before it is loaded",
@@ -324,6 +336,24 @@ offer_async = Action(
     fairness=Fairness.STRONG, fairness_why="a connector that has the prefix claims it whenever it is asked",
     source="contract Q8, R-04, I-34",
     doc="The connector offers the next block; it is loaded while r waits.",
+)  # fmt: skip
+
+turn_away = Action(
+    name="turn_away", event="turn_away", params=(r,), site=SCHEDULER,
+    fires=(fire("status", r),),
+    guard=(
+        NO_LOAD,
+        need("no-free-block", ~exists(b, is_free(b))),
+    ),
+    updates=(
+        assign_all(b, to=table(r, b), value=False),
+        assign(computed(r), 0),
+        assign(loop(), loops["no_room"]),
+    ),
+    fairness=Fairness.WEAK,
+    fairness_why="a visit ends within its pass",
+    source="contract Q7: allocate_slots returns None",
+    doc="There is no block for r: what it has found it gives back, and no other waiting request is visited.",
 )  # fmt: skip
 
 begin_load = Action(
@@ -429,5 +459,5 @@ finish = Action(
 SCHEDULING = (
     add_request, begin_schedule, begin_waiting_loop, compute_new, admit, admit_refused, compute_held, decode, draft,
     publish_output, preempt, reset_running,
-    hit, offer_sync, offer_async, begin_load, defer_by_lookup, ask_again, promote, retry, dispatch, finish,
+    hit, offer_sync, offer_async, turn_away, begin_load, defer_by_lookup, ask_again, promote, retry, dispatch, finish,
 )  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.effects import disown_output, forget, go_back, let_go, unhash_from, unhash_unsettled
+from interlock.spec.engine.effects import disown_output, forget, go_back, let_go, recount, unhash_from, unhash_unsettled
 from interlock.spec.engine.predicates import (
+    IN_SCHEDULE,
     at,
     bad_at,
     base,
@@ -14,7 +15,7 @@ from interlock.spec.engine.predicates import (
     scanned,
     step_is,
 )
-from interlock.spec.engine.scheduling import BETWEEN, SCHEDULER, need
+from interlock.spec.engine.scheduling import BETWEEN, NO_OTHER_VISIT, SCHEDULER, need
 from interlock.spec.engine.vocabulary import (
     addressable,
     affected,
@@ -125,6 +126,7 @@ claim = Action(
     ),
     updates=(
         *go_back(place(b), in_update=True),
+        recount(place(b)),
         assign(affected(r), True),
         assign_all(b2, to=claimed(b2), value=True, when=bad_at(b2)),
         assign_all(b2, to=redo(b2), value=True, when=table(r, b2) & (place(b2) >= place(b))),
@@ -144,6 +146,7 @@ keep_base = Action(
     ),
     updates=(
         *go_back(base(), in_update=True),
+        recount(base()),
         assign(affected(r), True),
         assign_all(b2, to=redo(b2), value=True, when=table(r, b2) & (place(b2) >= base())),
         unhash_from(base(), always=False),
@@ -194,7 +197,7 @@ take_failure = Action(
     fires=(fire("status", r),),
     receives=(receive(failed_msg, t, r),),
     guard=(UPDATING, RECOMPUTE),
-    updates=(assign(computed(r), 0), assign(external(r), 0), assign(refused(r), True)),
+    updates=(assign(computed(r), 0), assign(external(r), 0), assign(refused(r), ~is_in("held"))),
     fairness=Fairness.WEAK, fairness_why=ENDS,
     source="contract Q17",
     doc="The whole load of r failed: nothing is computed.",
@@ -247,7 +250,7 @@ stop = Action(
     fires=(fire("status", r),),
     guard=(
         UPDATING, NO_SCAN_DUE,
-        need("output-counts", (scheduled_in(r, t) > 0) & ~stale_in(r, t)),
+        need("output-counts", ~stale_in(r, t)),
         need("token-sampled", sampling(r, t)),
     ),
     updates=_OVER,
@@ -306,7 +309,8 @@ process_outputs = Action(
 take_over = Action(
     name="take_over", event="take_over", params=(r, b), site=SCHEDULER,
     guard=(
-        need("in-schedule", at("run_loop", "no_wait", "wait_loop")),
+        need("in-schedule", at(*IN_SCHEDULE)),
+        NO_OTHER_VISIT,
         need("shared-blocks-are-awaited", shared_recompute.is_("awaited")),
         need("admitted", is_in("running", "promoted")),
         need("counts-a-wrong-block", table(r, b) & redo(b) & ~planned(b) & (place(b) < computed(r))),
@@ -316,6 +320,7 @@ take_over = Action(
     ),
     updates=(
         *go_back(place(b), in_update=False),
+        recount(place(b)),
         assign_all(b2, to=redo(b2), value=True, when=table(r, b2) & (place(b2) >= place(b))),
         unhash_from(place(b), always=False),
     ),

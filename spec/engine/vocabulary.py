@@ -38,8 +38,11 @@ transfer_states = Enumeration(
 )
 loops = Enumeration(
     name="loops",
-    members=("between", "run_loop", "no_wait", "wait_loop", "updating"),
-    doc="where the scheduler is: between calls, in a loop of schedule() (no_wait: after a preemption), or updating",
+    members=("between", "run_loop", "no_wait", "wait_loop", "no_room", "updating"),
+    doc=(
+        "where the scheduler is: between calls, in a loop of schedule() (no_wait: after a preemption; no_room: a "
+        "waiting request got no block, and no other is visited), or updating"
+    ),
 )
 roles = Enumeration(
     name="roles",
@@ -51,7 +54,10 @@ ENUMS = (status_states, pass_states, transfer_states, loops, roles)
 recovery_base = Switch(
     name="recovery_base",
     values=("cached_tokens", "computed_minus_scheduled", "computed_minus_in_flight"),
-    doc="How many tokens of a request are scanned for invalid blocks, and what a sharer of one goes back to.",
+    doc=(
+        "How many tokens of a request are scanned for invalid blocks, and what a sharer of one goes back to. What is "
+        "in flight is of the present life: stale tokens, of one that a reset has ended, are not subtracted."
+    ),
     source="vLLM PR 38096; seeds 001; contract 5(b)",
 )
 pipeline = Switch(
@@ -160,7 +166,9 @@ place = StateVar(
 )
 computed = counter("computed", r, site=S, low=-3, doc="num_computed_tokens, those of unprocessed steps included")
 tokens = counter("tokens", r, site=S, doc="num_tokens: the prompt and the tokens delivered")
-in_flight = counter("in_flight", r, site=S, low=-3, doc="num_in_flight_tokens: of this life, in unprocessed steps")
+in_flight = counter(
+    "in_flight", r, site=S, low=-3, doc="num_in_flight_tokens - num_stale_tokens: of this life, in unprocessed steps"
+)
 placeholders = counter("placeholders", r, site=S, low=-3, doc="num_output_placeholders: outputs that are still to come")
 external = counter("external", r, site=S, low=-3, doc="prompt tokens that a connector loaded, as they are reported")
 cached = counter("cached", r, site=S, low=-3, doc="prompt tokens that were not computed, as they are reported")

@@ -16,6 +16,7 @@ ENCODER = (
         standing=("documented",),
         properties=(
             "goes-on-only-with-its-items-there",
+            "open-visit-has-a-yes",
             "answer-is-about-future-features",
             "fetch-belongs-to-a-visit",
             "deferred-is-asked-again",

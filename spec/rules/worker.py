@@ -76,6 +76,7 @@ WORKER = (
             "a-step-message-per-worker",
             "issued-jobs-complete",
         ),
+        outside="That up to 0.28 a step without a forward does not save is no switch of the model.",
     ),
     Rule(
         id="R-36",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlock.proofs.check import run_check
+from interlock.proofs.mutation.changes import apply
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.language.properties import Invariant
 
@@ -50,6 +51,26 @@ def test_wrong_entry_hides_an_invalid_block() -> None:
         "resume", "no-token-from-invalid-block", recovery_base="computed_minus_scheduled", pipeline="one"
     )
     assert found[-2:] == ["inflate_entry", "process_outputs"]
+
+
+def test_scheduled_tokens_of_an_earlier_life_are_not_to_be_subtracted() -> None:
+    """Seeds 001: one formula for loading requests, too, which the step of an ended life still schedules."""
+    found = counterexample("load_resumed", "computed-within-valid-prefix", recovery_base="computed_minus_scheduled")
+    assert in_order(
+        found, "dispatch", "reset_running", "offer_async", "block_load_fails", "begin_update", "finished_recving"
+    )
+    assert "recover_loading" not in found
+    assert len(found) == 20
+
+
+@pytest.mark.parametrize(
+    ("change", "last"),
+    [("guard-false:turn_away", "hit"), ("drop-fairness:admit", "hit"), ("drop-fairness:turn_away", "hit")],
+)
+def test_a_visit_needs_its_end(change: str, last: str) -> None:
+    """Contract Q7: a request that has found a prefix and gets no block would keep schedule() from ending."""
+    result = run_check(spec=apply(SPECIFICATION, change), slices=["victim"], properties=["a-schedule-ends"])
+    assert last in result.runs[0].violations[0].actions[-1]
 
 
 @pytest.mark.parametrize(
