@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 from interlock.proofs.selection import values
@@ -26,6 +28,9 @@ from interlock.spec.modules import Modules, modules, owner, under
 
 Verdict = Literal["proved", "failed", "inconclusive"]
 SolverChoice = Literal["z3", "cvc5", "both"]
+
+PROOFS_AT_ONCE = 3
+"""Proofs that hand work to the processes at one time, so that these do not wait for the slow end of one."""
 
 SECONDS_MAX = 600.0
 """Obligations that are not asked by then are unknown: on a machine that does other work, too, most are asked."""
@@ -104,27 +109,36 @@ def run_prove(
     deadline = time.time() + SECONDS_MAX
     outcomes: dict[str, ProvedProperty] = {}
 
-    def report(description: str, completed: int, total: int) -> None:
-        if progress is not None:
-            progress(Progress(description, completed, total))
-
     wanted = {
         s.spec.name: [s.spec.property(p).id for p, m in named.items() if m is s.spec]
         if named
         else with_proof[s.spec.name]
         for s in systems
     }
-    with Pool([s for s in systems if wanted[s.spec.name]]) as pool:
+    lock = Lock()
+
+    def report(description: str, completed: int, total: int) -> None:
+        if progress is not None:
+            with lock:
+                progress(Progress(description, completed, total))
+
+    # The pool is left first: an interrupted run does not wait for proofs that are not begun.
+    with ThreadPoolExecutor(PROOFS_AT_ONCE) as threads, Pool([s for s in systems if wanted[s.spec.name]]) as pool:
+        begun: dict[str, Future[ProvedProperty]] = {}
         for system in systems:
             own = list(dict.fromkeys(wanted[system.spec.name]))
             if not own:
                 continue
             desk = pool.desk(system, own)
             for p in own:
-                outcome = Proof(system, p, solvers, desk, deadline, report).outcome()
-                _write_trace(p, outcome, under(system.spec, preset) or preset, trace_dir)
-                outcomes[p] = outcome
-                if progress is not None:
+                begun[p] = threads.submit(Proof(system, p, solvers, desk, deadline, report).outcome)
+        owners = {p: s for s in systems for p in wanted[s.spec.name]}
+        for p, future in begun.items():
+            outcome = future.result()
+            _write_trace(p, outcome, under(owners[p].spec, preset) or preset, trace_dir)
+            outcomes[p] = outcome
+            if progress is not None:
+                with lock:
                     progress(Progress(f"{p}: {outcome.status}", finished=(p, outcome)))
     verdict, reason = _judge(outcomes)
     open_ = [p for s in systems for p in not_covered(s.spec, with_proof[s.spec.name])]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self, TypeVar
 
+from interlock.proofs.explorer.search import Limits, explore
 from interlock.proofs.smt.agreement import Agreement, check_agreement
 from interlock.proofs.smt.ask import Asked, Solver
 from interlock.proofs.smt.bounded import invariant_target
@@ -26,11 +27,15 @@ from interlock.proofs.smt.cti import Cti
 from interlock.proofs.smt.induction import Induction, invariant, invariants_of
 from interlock.proofs.smt.runs import Run, find_run
 from interlock.spec.language.elaborate import WHOLE, elaborate
-from interlock.spec.language.properties import Ground
+from interlock.spec.language.properties import Ground, Witness
+from interlock.spec.language.settings import Slice
 from interlock.spec.language.system import System
+from interlock.spec.language.terms import TRUE
 
 PROCESSES = 2
 AGREEMENT_SIZE = 2
+STATES_MAX = 20_000
+"""Of each slice in which a step is looked for."""
 R = TypeVar("R")
 K = TypeVar("K")
 
@@ -89,9 +94,24 @@ class Worker:
         }
 
     def successor(self, property_id: str, action: str) -> Condition:
-        """Whether a model has a step by the action from one inductive state to another."""
+        """Whether there is a step by the action from one inductive state to another.
+
+        A reachable step is one, because what is inductive holds in every reachable state; the explorer looks
+        for it in the slices. Where it finds none, z3 is asked for a model.
+        """
+        for slice_ in sorted(self.system.spec.slices, key=lambda s: not s.quick):
+            if slice_.default and action not in slice_.remove and self._happens(slice_, action):
+                return Condition("holds", f"a reachable step in slice {slice_.name}")
         induction = self.induction(property_id)
         return action_has_successor(induction.encoding, induction.invariants, action)
+
+    def _happens(self, slice_: Slice, action: str) -> bool:
+        """Whether the explorer takes a step by the action within a few thousand states of a slice."""
+        wanted = Witness(
+            id="action-happens", source="see successor", doc="", slices=(slice_.name,), actions=(action,), formula=TRUE
+        )
+        system = elaborate(self.system.spec, self.system.switches, slice_, None, (wanted,))
+        return "action-happens" in explore(system, limits=Limits(states=STATES_MAX), stop_at=[wanted.id]).witnesses
 
     def ground(self, property_id: str, ground: Ground) -> GroundFound:
         """What happens without a conjunct."""
