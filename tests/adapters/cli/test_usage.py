@@ -9,7 +9,7 @@ from interlock.spec.language.specification import UnknownName
 BAD = [
     ([], "no verb given; give one of check, prove"),
     (["chekc"], "did you mean 'check'"),
-    (["mutate"], "no such command 'mutate'"),
+    (["bisect"], "no such command 'bisect'"),
     (["--jsn"], "no such option: --jsn"),
     (["check", "--slcie", "x"], "did you mean --slice?"),
     (["check", "surplus"], "unexpected extra argument"),
