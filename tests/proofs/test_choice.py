@@ -24,7 +24,8 @@ def test_engines_agree_through_the_front_door(slices):
 
     assert outcome(vectorised) == outcome(plain)
     assert plain.runs[0].engine == "plain"
-    assert vectorised.runs[0].engine == ("vectorised, plain for leads-to" if slices == ["store"] else "vectorised")
+    # A slice with leads-to, or with witnesses of steps, needs the plain one as well.
+    assert vectorised.runs[0].engine == "vectorised, plain for leads-to"
 
 
 def test_auto_takes_the_plain_one_for_what_is_small():
@@ -32,10 +33,10 @@ def test_auto_takes_the_plain_one_for_what_is_small():
 
 
 def test_auto_takes_the_vectorised_one_for_what_is_large(monkeypatch):
-    monkeypatch.setattr(choice, "PLAIN_STATES", 1_000)
+    monkeypatch.setattr(choice, "PLAIN_STATES_LEADS_TO", 1_000)
     result = run_check(slices=["dedup"], scope=SMALL)
 
-    assert result.runs[0].engine == "vectorised"
+    assert result.runs[0].engine == "vectorised, plain for leads-to"
     assert outcome(result) == outcome(run_check(slices=["dedup"], scope=SMALL, engine="plain"))
 
 
