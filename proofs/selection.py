@@ -33,7 +33,7 @@ def values(
     Raises:
         UnknownName: a preset, switch or value that no module has.
     """
-    if preset not in presets(specs) and all(under(m, preset) is None for m in specs):
+    if all(under(m, preset) is None for m in specs):
         raise UnknownName("preset", preset, presets(specs))
     for switch in sets:
         owner(specs, "switch", switch)
@@ -71,7 +71,7 @@ def choose(
         owner(specs, "property", name)
     chosen: list[Chosen] = []
     for m, switches in values(specs, preset, sets or {}, named=bool(slices or properties)).values():
-        own = {i: p for p in m.properties for i in (p.id, *p.aliases)}
+        own = m.properties_by_name()
         wanted = [own[p] for p in properties if p in own] if properties else list(m.properties)
         sizes = {sort: size for sort, size in (scope or {}).items() if sort in {s.name for s in m.sorts}}
         for s in _slices(m, slices, wanted, named=bool(properties), quick=quick):
@@ -96,9 +96,8 @@ def concerned(specs: Modules, slices: list[str] | None, properties: list[str] | 
     """The modules that have one of the named slices and one of the named properties, where any are named."""
 
     def has(m: Specification) -> bool:
-        ids = {i for p in m.properties for i in (p.id, *p.aliases)}
         return (not slices or not {s.name for s in m.slices}.isdisjoint(slices)) and (
-            not properties or not ids.isdisjoint(properties)
+            not properties or not m.properties_by_name().keys().isdisjoint(properties)
         )
 
     return [m for m in specs if has(m)]

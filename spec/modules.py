@@ -93,5 +93,5 @@ _NAMES: dict[str, Callable[[Specification], list[str]]] = {
     "slice": lambda m: [s.name for s in m.slices],
     "switch": lambda m: [s.name for s in m.switches],
     "sort": lambda m: [s.name for s in m.sorts],
-    "property": lambda m: [i for p in m.properties for i in (p.id, *p.aliases)],
+    "property": lambda m: list(m.properties_by_name()),
 }

@@ -8,9 +8,10 @@ from typing import Any
 
 import itf_py
 
-from interlock.adapters.convert.states import MISSING, Moment, Walk, arguments
+from interlock.adapters.convert.states import Moment, Walk, arguments
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import Variable
+from interlock.statemachine.sparse import MISSING
 from interlock.statemachine.trace import Trace
 
 

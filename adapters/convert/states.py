@@ -9,7 +9,7 @@ from interlock.proofs.replay.replayer import Replayer
 from interlock.proofs.replay.setup import setting
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import System
-from interlock.statemachine.sparse.layout import MISSING, Key, Missing, Value
+from interlock.statemachine.sparse.layout import Key, Missing, Value
 from interlock.statemachine.sparse.world import Cell
 from interlock.statemachine.trace import Trace, TraceError, TraceEvent
 
@@ -71,6 +71,3 @@ class Walk:
 def arguments(key: Key) -> tuple[str, ...]:
     """The arguments that a key stands for."""
     return key if isinstance(key, tuple) else (key,)
-
-
-__all__ = ["MISSING", "Moment", "Walk", "arguments"]

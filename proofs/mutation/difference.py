@@ -22,7 +22,7 @@ from interlock.proofs.mutation.baseline import Baseline
 from interlock.proofs.mutation.generate import only
 from interlock.proofs.mutation.graph import MutantGraph
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import ActionProperty, BoundaryClause
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, about_steps_by
 from interlock.spec.language.specification import Specification
 
 CLOCK_EVERY = 512
@@ -392,7 +392,7 @@ class Search:
         enabled = {self.mutated.instances[via].step.name for via in self.enabled}
         for p in self.baseline.system.properties:
             if isinstance(p, (ActionProperty, BoundaryClause)):
-                actions = p.actions if isinstance(p, ActionProperty) else (p.action,)
+                actions = about_steps_by(p)
                 if not any(self.baseline.sources(a) for a in actions) or enabled & set(actions):
                     continue
                 if not any(self._still_enabled(a) for a in actions):
@@ -404,7 +404,7 @@ class Search:
         sources = (n for n in self.baseline.sources(action) if self.reached[n])
         if action != self.mutated.action:
             return any(True for _ in sources)
-        return any(not self.mutated.differs(n, self.mutated.outcomes(self.state(n))) for n in sources)
+        return any(not self._differs(n) for n in sources)
 
 
 def with_instances(mutated: Mutated) -> Program:

@@ -10,7 +10,7 @@ from interlock.proofs.smt.ask import ask
 from interlock.proofs.smt.encode import Encoding
 from interlock.proofs.smt.owed import Claim, Obligation
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import ActionProperty, BoundaryClause
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, about_steps_by
 from interlock.spec.language.specification import Specification
 
 TIMEOUT_S = 3.0
@@ -26,7 +26,7 @@ def restating(spec: Specification, switches: dict[str, str]) -> frozenset[str]:
     for p in system.properties:
         if not isinstance(p, (ActionProperty, BoundaryClause)):
             continue
-        actions = [a for a in (p.actions if isinstance(p, ActionProperty) else (p.action,)) if a in steps]
+        actions = [a for a in about_steps_by(p) if a in steps]
         if actions and all(_implied(encoding, Obligation(Claim(p.id, p.formula), a)) for a in actions):
             found.add(p.id)
     return frozenset(found)

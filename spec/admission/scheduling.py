@@ -28,18 +28,7 @@ from interlock.spec.admission.predicates import (
     wants,
     without_blocks,
 )
-from interlock.spec.admission.steps import (
-    ENGINE,
-    HIT,
-    MISS,
-    NEXT_WAITING,
-    SCHEDULER,
-    at,
-    built,
-    goes_to,
-    need,
-    whole,
-)
+from interlock.spec.admission.steps import ENGINE, HIT, MISS, NEXT_WAITING, SCHEDULER, at, built, goes_to, whole
 from interlock.spec.admission.vocabulary import (
     PART,
     WHOLE,
@@ -69,6 +58,7 @@ from interlock.spec.language.actions import (
     assign,
     assign_all,
     fire,
+    need,
     send,
 )
 from interlock.spec.language.terms import exists, forall, ite

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from interlock.spec.language.settings import Expectation, Preset, Slice
+from interlock.spec.language.settings import Expectation, Preset, Slice, expect
 
 _SOUND = {
     "load_admission": "reserve",
@@ -134,110 +132,98 @@ SLICES = (
 )
 
 
-def _row(
-    verdict: Literal["holds", "fails"],
-    slice_: str,
-    property_: str,
-    why: str,
-    preset: str = "interlock",
-    scope: dict[str, int] | None = None,
-    **switches: str,
-) -> Expectation:
-    return Expectation(
-        slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, scope=scope or {}, set=switches
-    )
-
-
 _FOUR = {"request": 2, "block": 4}
 _SIX = {"request": 2, "block": 6}
 _CIRCULAR, _RUNS, _REST = "no-circular-wait-among-loads", "loading-request-runs", "load-admission-leaves-the-rest"
 _OLD, _NEW = "vllm-0.22.1/OffloadingConnector", "vllm-0.32.0/OffloadingConnector"
 
 EXPECTATIONS: tuple[Expectation, ...] = (
-    _row("fails", "load_pressure", _CIRCULAR, "B-058: whatever is free is loaded into", load_admission="blocks_only"),
-    _row("fails", "load_pressure", _RUNS, "B-058: and neither load ever runs", load_admission="blocks_only"),
-    _row(
+    expect("fails", "load_pressure", _CIRCULAR, "B-058: whatever is free is loaded into", load_admission="blocks_only"),
+    expect("fails", "load_pressure", _RUNS, "B-058: and neither load ever runs", load_admission="blocks_only"),
+    expect(
         "fails", "load_pressure", _CIRCULAR, "B-059: one block for the first step is missing",
         scope=_FOUR, load_admission="rest_of_prompts",
     ),
-    _row("fails", "load_pressure", _REST, "B-059", load_admission="rest_of_prompts"),
-    _row("fails", "load_pressure", _RUNS, "B-059", load_admission="rest_of_prompts"),
+    expect("fails", "load_pressure", _REST, "B-059", load_admission="rest_of_prompts"),
+    expect("fails", "load_pressure", _RUNS, "B-059", load_admission="rest_of_prompts"),
     *(
-        _row("holds", slice_, property_, "the reserve includes the first step", load_admission="reserve")
+        expect("holds", slice_, property_, "the reserve includes the first step", load_admission="reserve")
         for slice_ in ("load_pressure", "pressure_mixed") for property_ in (_CIRCULAR, _REST, _RUNS)
     ),
-    _row(
+    expect(
         "fails", "lookup_deferral", _RUNS, "B-058: the head does not fit, and who holds blocks is not reached",
         promotion_scan="behind_head",
     ),
-    _row("fails", "lookup_deferral", "waiting-request-is-admitted", "B-058", promotion_scan="behind_head"),
-    _row("fails", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="behind_head"),
-    _row("holds", "lookup_deferral", _RUNS, "V-12", promotion_scan="holders_first"),
-    _row("holds", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="holders_first"),
-    _row(
+    expect("fails", "lookup_deferral", "waiting-request-is-admitted", "B-058", promotion_scan="behind_head"),
+    expect("fails", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="behind_head"),
+    expect("holds", "lookup_deferral", _RUNS, "V-12", promotion_scan="holders_first"),
+    expect("holds", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="holders_first"),
+    expect(
         "fails", "pressure_mixed", "freed-blocks-have-no-writer",
         "a step in flight still writes what is free again", freed_in_flight="at_once",
     ),
-    _row("holds", "pressure_mixed", "freed-blocks-have-no-writer", "PR 45357", freed_in_flight="parked"),
-    _row("holds", "preemption", "preemption-yields-blocks", "nothing is fenced", freed_in_flight="at_once"),
-    _row("fails", "preemption", "preemption-yields-blocks", "B-062", fenced_victim="preempt_anyway"),
-    _row(
+    expect("holds", "pressure_mixed", "freed-blocks-have-no-writer", "PR 45357", freed_in_flight="parked"),
+    expect("holds", "preemption", "preemption-yields-blocks", "nothing is fenced", freed_in_flight="at_once"),
+    expect("fails", "preemption", "preemption-yields-blocks", "B-062", fenced_victim="preempt_anyway"),
+    expect(
         "fails", "preemption", "a-preemption-lets-somebody-run", "B-062: the next victim yields nothing either",
         scope=_SIX, fenced_victim="preempt_anyway",
     ),
-    _row("holds", "preemption", "preemption-yields-blocks", "PR 49675", fenced_victim="wait"),
-    _row("holds", "preemption", "a-preemption-lets-somebody-run", "PR 49675", scope=_SIX, fenced_victim="wait"),
-    _row("holds", "preemption", "preempted-request-is-resumed", "V-14", fenced_victim="wait"),
-    _row(
+    expect("holds", "preemption", "preemption-yields-blocks", "PR 49675", fenced_victim="wait"),
+    expect("holds", "preemption", "a-preemption-lets-somebody-run", "PR 49675", scope=_SIX, fenced_victim="wait"),
+    expect("holds", "preemption", "preempted-request-is-resumed", "V-14", fenced_victim="wait"),
+    expect(
         "fails", "admission_quick", "parked-blocks-return",
         "they are parked behind a step without tokens", parked_drain="nonempty_steps",
     ),
-    _row(
+    expect(
         "fails", "preemption", "preempted-request-is-resumed", "B-170: all blocks are parked behind an empty step",
         scope=_SIX, fenced_victim="preempt_anyway", parked_drain="nonempty_steps",
     ),
-    _row(
+    expect(
         "holds", "preemption", "preempted-request-is-resumed", "thrashing, but blocks return",
         scope=_SIX, fenced_victim="preempt_anyway", parked_drain="every_step",
     ),
     *(
-        _row("holds", slice_, "parked-blocks-return", "V-08", parked_drain="every_step")
+        expect("holds", slice_, "parked-blocks-return", "V-08", parked_drain="every_step")
         for slice_ in ("admission_quick", "preemption", "pressure_mixed")
     ),
-    _row(
+    expect(
         "fails", "lookup_deferral", "deferred-by-lookup-is-answered-or-expires", "B-017", lookup_deadline="none",
     ),
-    _row(
+    expect(
         "holds", "lookup_deferral", "behind-a-deferral-is-served", "skipped, not a break", lookup_deadline="none",
     ),
-    _row(
+    expect(
         "fails", "preempted_stores", "preempted-request-is-resumed", "its own store is never reported",
         lookup_deadline="none",
     ),
-    _row("holds", "lookup_deferral", "deferred-by-lookup-is-answered-or-expires", "V-03", lookup_deadline="expires"),
-    _row("holds", "preempted_stores", "preempted-request-is-resumed", "V-14", lookup_deadline="expires"),
-    _row("fails", "last_stores_drain", "held-blocks-return", "B-178", store_hold="until_report"),
-    _row("fails", "last_stores_drain", "waiting-request-is-admitted", "B-178", store_hold="until_report"),
-    _row(
+    expect("holds", "lookup_deferral", "deferred-by-lookup-is-answered-or-expires", "V-03", lookup_deadline="expires"),
+    expect("holds", "preempted_stores", "preempted-request-is-resumed", "V-14", lookup_deadline="expires"),
+    expect("fails", "last_stores_drain", "held-blocks-return", "B-178", store_hold="until_report"),
+    expect("fails", "last_stores_drain", "waiting-request-is-admitted", "B-178", store_hold="until_report"),
+    expect(
         "fails", "preempted_stores", "wanted-block-comes", "R-59: promised frees that never come",
         store_hold="until_report",
     ),
-    _row("holds", "last_stores_drain", "held-blocks-return", "a deadline bounds the hold", store_hold="until_deadline"),
-    _row("holds", "preempted_stores", "wanted-block-comes", "R-59", store_hold="until_deadline"),
-    _row("holds", "last_stores_drain", "waiting-request-is-admitted", "nothing is held", store_hold="nothing"),
-    _row("fails", "last_stores_drain", "storing-comes-back", "B-182", stall_latch="for_good"),
-    _row("fails", "last_stores_drain", "ended-work-comes-to-rest", "B-182: it spins", stall_latch="for_good"),
-    _row("holds", "last_stores_drain", "storing-comes-back", "a latch has an exit", stall_latch="until_probe"),
-    _row("holds", "last_stores_drain", "ended-work-comes-to-rest", "V-11", stall_latch="until_probe"),
-    _row("fails", "last_stores_drain", "drain-blocks-nobody", "B-164", last_stores="block_engine"),
-    _row("holds", "last_stores_drain", "drain-blocks-nobody", "PR 45595", last_stores="keep_stepping"),
-    _row("fails", "last_stores_drain", "storable-is-computed", "B-001", storable_range="keys_known"),
-    _row("holds", "last_stores_drain", "storable-is-computed", "R-52, R-54", storable_range="computed"),
-    _row("fails", "last_stores_drain", "drain-blocks-nobody", "the flush is waited for in place", "seed"),
-    _row("fails", "load_pressure", _CIRCULAR, "no reserve before 0.23", _OLD),
-    _row("fails", "lookup_deferral", "deferred-by-lookup-is-answered-or-expires", "B-017", _NEW),
+    expect(
+        "holds", "last_stores_drain", "held-blocks-return", "a deadline bounds the hold", store_hold="until_deadline",
+    ),
+    expect("holds", "preempted_stores", "wanted-block-comes", "R-59", store_hold="until_deadline"),
+    expect("holds", "last_stores_drain", "waiting-request-is-admitted", "nothing is held", store_hold="nothing"),
+    expect("fails", "last_stores_drain", "storing-comes-back", "B-182", stall_latch="for_good"),
+    expect("fails", "last_stores_drain", "ended-work-comes-to-rest", "B-182: it spins", stall_latch="for_good"),
+    expect("holds", "last_stores_drain", "storing-comes-back", "a latch has an exit", stall_latch="until_probe"),
+    expect("holds", "last_stores_drain", "ended-work-comes-to-rest", "V-11", stall_latch="until_probe"),
+    expect("fails", "last_stores_drain", "drain-blocks-nobody", "B-164", last_stores="block_engine"),
+    expect("holds", "last_stores_drain", "drain-blocks-nobody", "PR 45595", last_stores="keep_stepping"),
+    expect("fails", "last_stores_drain", "storable-is-computed", "B-001", storable_range="keys_known"),
+    expect("holds", "last_stores_drain", "storable-is-computed", "R-52, R-54", storable_range="computed"),
+    expect("fails", "last_stores_drain", "drain-blocks-nobody", "the flush is waited for in place", "seed"),
+    expect("fails", "load_pressure", _CIRCULAR, "no reserve before 0.23", _OLD),
+    expect("fails", "lookup_deferral", "deferred-by-lookup-is-answered-or-expires", "B-017", _NEW),
     *(
-        _row("holds", slice_, property_, "the scheduler of 0.32.0", _NEW)
+        expect("holds", slice_, property_, "the scheduler of 0.32.0", _NEW)
         for slice_, property_ in (
             ("load_pressure", _CIRCULAR), ("load_pressure", _RUNS), ("pressure_mixed", _RUNS),
             ("pressure_mixed", "preempted-request-is-resumed"), ("preemption", "preemption-yields-blocks"),

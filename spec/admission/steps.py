@@ -33,6 +33,7 @@ from interlock.spec.language.actions import (
     Conjunct,
     Update,
     assign,
+    need,
 )
 from interlock.spec.language.terms import Term, Var, ite
 from interlock.spec.language.variables import Site
@@ -40,11 +41,6 @@ from interlock.spec.language.variables import Site
 SCHEDULER, WORKER = Site.SCHEDULER, Site.WORKER
 ENGINE = "the engine thread does not stop inside a step, and steps as long as there is work"
 whole = Var(name="whole", sort="bool")
-
-
-def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
-    """A named conjunct of a guard."""
-    return Conjunct(id=id_, term=term, policy=policy)
 
 
 def at(*phases: str) -> Conjunct:

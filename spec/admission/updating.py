@@ -18,7 +18,6 @@ from interlock.spec.admission.steps import (
     gives_back_between_calls,
     goes_to,
     leaves,
-    need,
 )
 from interlock.spec.admission.vocabulary import (
     crossed,
@@ -51,6 +50,7 @@ from interlock.spec.language.actions import (
     assign_all,
     fire,
     fire_all,
+    need,
     receive,
     send,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.delivery.operations import ENVIRONMENT, SCHEDULER, WEAK, WORKER, need
+from interlock.spec.delivery.operations import ENVIRONMENT, SCHEDULER, WEAK, WORKER
 from interlock.spec.delivery.vocabulary import (
     answer,
     answer_states,
@@ -35,7 +35,7 @@ from interlock.spec.delivery.vocabulary import (
     w,
     wanted,
 )
-from interlock.spec.language.actions import Action, assign, assign_all, fire, receive, send
+from interlock.spec.language.actions import Action, assign, assign_all, fire, need, receive, send
 from interlock.spec.language.terms import exists, forall, ite
 
 # A composite: who loads, who counts as the producer of parameters, what is reported.

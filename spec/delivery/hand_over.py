@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.delivery.operations import ENVIRONMENT, SCHEDULER, WEAK, WORKER, need
+from interlock.spec.delivery.operations import ENVIRONMENT, SCHEDULER, WEAK, WORKER
 from interlock.spec.delivery.predicates import owed, registered, releases_now
 from interlock.spec.delivery.vocabulary import (
     acks_due,
@@ -53,6 +53,7 @@ from interlock.spec.language.actions import (
     assign,
     assign_all,
     fire,
+    need,
     receive,
     receive_all,
     send,

@@ -41,27 +41,22 @@ from interlock.spec.delivery.vocabulary import (
 )
 from interlock.spec.language.actions import (
     Action,
-    Conjunct,
     Fairness,
     Update,
     assign,
     assign_all,
     fire,
+    need,
     receive,
     receive_all,
     send,
 )
-from interlock.spec.language.terms import Term, exists, ite
+from interlock.spec.language.terms import exists, ite
 from interlock.spec.language.variables import Site
 from interlock.spec.shared.sorts import worker
 
 SCHEDULER, WORKER, ENVIRONMENT = Site.SCHEDULER, Site.WORKER, Site.ENVIRONMENT
 WEAK = Fairness.WEAK
-
-
-def need(id_: str, term: Term) -> Conjunct:
-    """A named conjunct of a guard."""
-    return Conjunct(id=id_, term=term)
 
 
 add_request = Action(

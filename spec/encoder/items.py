@@ -29,7 +29,6 @@ from interlock.spec.encoder.visits import (
     SCHEDULING,
     VISIT_ENDS,
     VISIT_OPENS,
-    need,
 )
 from interlock.spec.encoder.vocabulary import (
     arrived,
@@ -79,6 +78,7 @@ from interlock.spec.language.actions import (
     assign_all,
     fire,
     fire_all,
+    need,
     receive,
     receive_all,
     receive_each,

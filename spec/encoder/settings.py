@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from interlock.spec.language.settings import Expectation, Preset, Slice
+from interlock.spec.language.settings import Preset, Slice, expect
 
 _SOUND = {
     "ec_gate": "all",
@@ -132,81 +130,72 @@ SLICES = (
 )
 
 
-def _row(
-    verdict: Literal["holds", "fails"],
-    slice_: str,
-    property_: str,
-    why: str,
-    preset: str = "interlock",
-    **switches: str,
-) -> Expectation:
-    return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, set=switches)
-
-
 _TRANSIT, _READS = "encoder-item-never-read-in-transit", "forward-reads-its-items"
 _NOTHING, _NOBODY, _AGAIN = "deferred-holds-nothing", "deferred-blocks-nobody", "deferred-is-asked-again"
 _KV_BACK, _ENTRY = "ended-requests-give-kv-back", "entered-feature-has-its-entry"
 
 EXPECTATIONS = (
-    _row("fails", "ec_ask", _TRANSIT, "nobody asks: the item is loaded while it is being fetched", ec_gate="none"),
-    _row("fails", "ec_ask", _READS, "and the forward reads what has not arrived", ec_gate="none"),
-    _row(
+    expect("fails", "ec_ask", _TRANSIT, "nobody asks: the item is loaded while it is being fetched", ec_gate="none"),
+    expect("fails", "ec_ask", _READS, "and the forward reads what has not arrived", ec_gate="none"),
+    expect(
         "fails", "ec_ask", _TRANSIT,
         "a KV load fails and uncovers a feature; with KV in hand, the request is not asked again",
         ec_gate="waiting_only",
     ),
-    _row(
+    expect(
         "fails", "ec_ask", "goes-on-only-with-its-items-there",
         "a waiting request with tokens computed is admitted unasked", ec_gate="waiting_only",
     ),
-    _row("holds", "ec_running", "goes-on-only-with-its-items-there", "all are asked", ec_gate="all"),
-    _row(
+    expect("holds", "ec_running", "goes-on-only-with-its-items-there", "all are asked", ec_gate="all"),
+    expect(
         "fails", "ec_running", _TRANSIT,
         "a running request reaches an item that another request has just had fetched", ec_gate="waiting_only",
     ),
-    _row("holds", "ec_running", _TRANSIT, "running requests are asked too", ec_gate="all"),
-    _row("holds", "ec_running", _READS, "running requests are asked too", ec_gate="all"),
-    _row(
+    expect("holds", "ec_running", _TRANSIT, "running requests are asked too", ec_gate="all"),
+    expect("holds", "ec_running", _READS, "running requests are asked too", ec_gate="all"),
+    expect(
         "fails", "ec_ask", "answer-is-about-future-features",
         "put off for a feature that the KV match covers", ec_future="all_features",
     ),
-    _row(
+    expect(
         "fails", "ec_ask", "fetch-is-for-a-future-feature",
         "fetched for a feature that the KV match covers", ec_future="all_features",
     ),
-    _row("holds", "ec_twice", "answer-is-about-future-features", "R-65", ec_future="future_only"),
-    _row("holds", "ec_twice", "fetch-is-for-a-future-feature", "R-65", ec_future="future_only"),
-    _row("fails", "ec_pool", _NOBODY, "the scan ends at the deferred request", ec_defer="head_of_line"),
-    _row("fails", "ec_pool", _AGAIN, "the same, with two that are deferred", ec_defer="head_of_line"),
-    _row("holds", "ec_pool", _NOBODY, "it is skipped, not waited for", ec_defer="skipped"),
-    _row("holds", "ec_pool", _AGAIN, "it is put back and visited by every schedule()", ec_defer="skipped"),
-    _row("fails", "ec_ask", "encoder-deferral-ends", "the transfer hangs, and so does the request", ec_deadline="none"),
-    _row("fails", "ec_ask", "encoder-stall-ends", "the same with its KV in hand", ec_deadline="none"),
-    _row("holds", "ec_pool", "encoder-deferral-ends", "the budget runs out", ec_deadline="expires"),
-    _row("fails", "ec_drafts", _READS, "freed and evicted, then read again by rejected drafts", ec_free="optimistic"),
-    _row("fails", "ec_drafts", _ENTRY, "freed before it is settled", ec_free="optimistic"),
-    _row("holds", "ec_drafts", _READS, "kept until the tokens are settled", ec_free="settled"),
-    _row(
+    expect("holds", "ec_twice", "answer-is-about-future-features", "R-65", ec_future="future_only"),
+    expect("holds", "ec_twice", "fetch-is-for-a-future-feature", "R-65", ec_future="future_only"),
+    expect("fails", "ec_pool", _NOBODY, "the scan ends at the deferred request", ec_defer="head_of_line"),
+    expect("fails", "ec_pool", _AGAIN, "the same, with two that are deferred", ec_defer="head_of_line"),
+    expect("holds", "ec_pool", _NOBODY, "it is skipped, not waited for", ec_defer="skipped"),
+    expect("holds", "ec_pool", _AGAIN, "it is put back and visited by every schedule()", ec_defer="skipped"),
+    expect(
+        "fails", "ec_ask", "encoder-deferral-ends", "the transfer hangs, and so does the request", ec_deadline="none",
+    ),
+    expect("fails", "ec_ask", "encoder-stall-ends", "the same with its KV in hand", ec_deadline="none"),
+    expect("holds", "ec_pool", "encoder-deferral-ends", "the budget runs out", ec_deadline="expires"),
+    expect("fails", "ec_drafts", _READS, "freed and evicted, then read again by rejected drafts", ec_free="optimistic"),
+    expect("fails", "ec_drafts", _ENTRY, "freed before it is settled", ec_free="optimistic"),
+    expect("holds", "ec_drafts", _READS, "kept until the tokens are settled", ec_free="settled"),
+    expect(
         "fails", "ec_room", "runner-gets-encoder-room",
         "turned away for want of KV, a request keeps the slot that the runner needs", ec_waiting_refs="kept",
     ),
-    _row(
+    expect(
         "fails", "ec_tight", _NOTHING,
         "turned away for want of KV, item in hand, and deferred by the next schedule()",
         ec_waiting_refs="kept",
     ),
-    _row("holds", "ec_room", "runner-gets-encoder-room", "what it took is given up", ec_waiting_refs="released"),
-    _row("fails", "ec_ask", _READS, "not encoded, and not loaded either", ec_external="assumed"),
-    _row("holds", "ec_loads", _READS, "loaded with the step", ec_external="loaded"),
-    _row("fails", "ec_ask", _KV_BACK, "no event releases what request_finished kept", ec_finish_delay="asked"),
-    _row("holds", "ec_ask", _KV_BACK, "only a KV load still to come keeps it", ec_finish_delay="never"),
-    _row("fails", "ec_ask", _TRANSIT, "not asked", _V22),
-    _row("fails", "ec_drafts", _READS, "freed on counted tokens", _V22),
-    _row("holds", "ec_room", "runner-gets-encoder-room", "repaired before", _V22),
-    _row("fails", "ec_running", _TRANSIT, "running requests are not asked", _V28),
-    _row("holds", "ec_pool", "encoder-deferral-ends", "the connector's budget", _V28),
-    _row("fails", "ec_ask", _KV_BACK, "D4", _V28),
-    _row("holds", "ec_running", _TRANSIT, "all are asked", _V32),
-    _row("holds", "ec_pool", _NOTHING, "PR 41627", _V32),
-    _row("fails", "ec_ask", _KV_BACK, "D4", _V32),
+    expect("holds", "ec_room", "runner-gets-encoder-room", "what it took is given up", ec_waiting_refs="released"),
+    expect("fails", "ec_ask", _READS, "not encoded, and not loaded either", ec_external="assumed"),
+    expect("holds", "ec_loads", _READS, "loaded with the step", ec_external="loaded"),
+    expect("fails", "ec_ask", _KV_BACK, "no event releases what request_finished kept", ec_finish_delay="asked"),
+    expect("holds", "ec_ask", _KV_BACK, "only a KV load still to come keeps it", ec_finish_delay="never"),
+    expect("fails", "ec_ask", _TRANSIT, "not asked", _V22),
+    expect("fails", "ec_drafts", _READS, "freed on counted tokens", _V22),
+    expect("holds", "ec_room", "runner-gets-encoder-room", "repaired before", _V22),
+    expect("fails", "ec_running", _TRANSIT, "running requests are not asked", _V28),
+    expect("holds", "ec_pool", "encoder-deferral-ends", "the connector's budget", _V28),
+    expect("fails", "ec_ask", _KV_BACK, "D4", _V28),
+    expect("holds", "ec_running", _TRANSIT, "all are asked", _V32),
+    expect("holds", "ec_pool", _NOTHING, "PR 41627", _V32),
+    expect("fails", "ec_ask", _KV_BACK, "D4", _V32),
 )  # fmt: skip

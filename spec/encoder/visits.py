@@ -48,24 +48,19 @@ from interlock.spec.encoder.vocabulary import (
 )
 from interlock.spec.language.actions import (
     Action,
-    Conjunct,
     Fairness,
     Fire,
     Update,
     assign,
     assign_all,
     fire,
+    need,
     send,
 )
 from interlock.spec.language.terms import Term, exists, forall, ite
 from interlock.spec.language.variables import Site
 
 SCHEDULER = Site.SCHEDULER
-
-
-def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
-    """A named conjunct of a guard."""
-    return Conjunct(id=id_, term=term, policy=policy)
 
 
 BETWEEN_STEPS = need("between-steps", between_steps())

@@ -60,23 +60,18 @@ from interlock.spec.engine.vocabulary import (
 )
 from interlock.spec.language.actions import (
     Action,
-    Conjunct,
     Fairness,
     Update,
     assign,
     assign_all,
     fire,
+    need,
     send,
 )
 from interlock.spec.language.terms import Term, exists, forall, ite
 from interlock.spec.language.variables import Site
 
 SCHEDULER = Site.SCHEDULER
-
-
-def need(id_: str, term_: Term, *, policy: bool = False) -> Conjunct:
-    """A named conjunct of a guard."""
-    return Conjunct(id=id_, term=term_, policy=policy)
 
 
 BETWEEN = need("between-calls", at("between"))

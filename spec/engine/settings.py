@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from interlock.spec.language.settings import Expectation, Preset, Slice
+from interlock.spec.language.settings import Preset, Slice, expect
 
 SOUND = {
     "recovery_base": "computed_minus_in_flight", "pipeline": "two", "load_failure_policy": "recompute",
@@ -305,17 +303,6 @@ SLICES = (
 )
 
 
-def _row(
-    verdict: Literal["holds", "fails"],
-    slice_: str,
-    property_: str,
-    why: str,
-    preset: str = "interlock",
-    **switches: str,
-) -> Expectation:
-    return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, set=switches)
-
-
 _VALID, _TOKEN, _HASHED = (
     "computed-within-valid-prefix", "no-token-from-invalid-block", "hashed-block-is-valid-or-being-recomputed",
 )  # fmt: skip
@@ -324,7 +311,7 @@ _SEED_SLICES = ("share", "share_overlap", "decoding")
 
 EXPECTATIONS = (
     *(
-        _row("holds", s, p, "the sound values", recovery_base="computed_minus_in_flight", pipeline="two")
+        expect("holds", s, p, "the sound values", recovery_base="computed_minus_in_flight", pipeline="two")
         for s, p in (
             ("share", _VALID), ("share_overlap", _VALID), ("share_overlap", _TOKEN), ("resume", _TOKEN),
             ("resume", _COUNTS), ("load_async", _VALID),
@@ -332,79 +319,81 @@ EXPECTATIONS = (
         )
     ),
     *(
-        _row("holds", s, _VALID, "PR 38096 is right at pipeline depth 1", "seed",
+        expect("holds", s, _VALID, "PR 38096 is right at pipeline depth 1", "seed",
              recovery_base="computed_minus_scheduled", pipeline="one")
         for s in _SEED_SLICES
     ),
-    _row("holds", "share_overlap", _TOKEN, "PR 38096 is right at pipeline depth 1", preset="seed"),
-    _row("holds", "share_overlap", _NONNEGATIVE, "PR 38096 is right at pipeline depth 1", preset="seed"),
-    _row("holds", "second_lookup", _COUNTS, "the motive of PR 38096", preset="seed"),
-    _row(
+    expect("holds", "share_overlap", _TOKEN, "PR 38096 is right at pipeline depth 1", preset="seed"),
+    expect("holds", "share_overlap", _NONNEGATIVE, "PR 38096 is right at pipeline depth 1", preset="seed"),
+    expect("holds", "second_lookup", _COUNTS, "the motive of PR 38096", preset="seed"),
+    expect(
         "fails", "share_overlap", _VALID,
         "a sharer that the processed step did not schedule keeps tokens of the step after it",
         recovery_base="computed_minus_scheduled", pipeline="two",
     ),
-    _row(
+    expect(
         "fails", "load_resumed", _VALID,
         "what a step of the life before has scheduled is subtracted from what the present one loads",
         recovery_base="computed_minus_scheduled", pipeline="two",
     ),
-    _row("fails", "load_resumed", _TOKEN, "the same", recovery_base="computed_minus_scheduled", pipeline="two"),
-    _row(
+    expect("fails", "load_resumed", _TOKEN, "the same", recovery_base="computed_minus_scheduled", pipeline="two"),
+    expect(
         "holds", "load_resumed", _VALID, "no step is under way when the request is loaded again", "seed",
         recovery_base="computed_minus_scheduled", pipeline="one",
     ),
-    _row("holds", "load_resumed", _TOKEN, "stale tokens are not in flight", recovery_base="computed_minus_in_flight"),
-    _row(
+    expect("holds", "load_resumed", _TOKEN, "stale tokens are not in flight", recovery_base="computed_minus_in_flight"),
+    expect(
         "fails", "resume", _TOKEN, "one token too many in the scheduled-tokens map, and the invalid block is not seen",
         recovery_base="computed_minus_scheduled", pipeline="one",
     ),
-    _row(
+    expect(
         "fails", "resume", _TOKEN, "5(b): the count is that of the first admission, the bad block is above it",
         recovery_base="cached_tokens",
     ),
-    _row("fails", "resume", _VALID, "the same", recovery_base="cached_tokens"),
-    _row("fails", "resume", _TOKEN, "5(b)", preset="vllm-0.18.1"),
-    _row("fails", "resume", _COUNTS, "counts of two admissions are subtracted", preset="vllm-0.18.1"),
-    _row("fails", "second_lookup", _COUNTS, "counts of two admissions are subtracted", preset="vllm-0.19.1"),
-    _row("holds", "second_lookup", _COUNTS, "counted at each admission", preset="vllm-0.32.0"),
-    _row("holds", "resume", _COUNTS, "counted at each admission", cached_count="refreshed"),
-    _row("fails", "resume", _COUNTS, "counts of two admissions are subtracted", cached_count="frozen"),
-    _row("fails", "share", _HASHED, "D1: a failed block whose request is aborted can be found", invalid_hash="keep"),
-    _row("fails", "share", _TOKEN, "D1: and another request uses it", invalid_hash="keep"),
-    _row("fails", "share", _HASHED, "D1", preset="vllm-0.32.0"),
-    _row("holds", "share", _HASHED, "the hash is gone until the block is computed again", invalid_hash="evict"),
-    _row("fails", "decoding", _TOKEN, "D2: the next step's token comes from the bad block", in_flight_output="deliver"),
-    _row("fails", "decoding", "placeholders-are-owed", "D2: placeholders are skewed", in_flight_output="deliver"),
-    _row("fails", "decoding", _TOKEN, "D2", preset="vllm-0.32.0"),
-    _row("holds", "decoding", _TOKEN, "the output of every step under way is stale", in_flight_output="drop"),
-    _row(
+    expect("fails", "resume", _VALID, "the same", recovery_base="cached_tokens"),
+    expect("fails", "resume", _TOKEN, "5(b)", preset="vllm-0.18.1"),
+    expect("fails", "resume", _COUNTS, "counts of two admissions are subtracted", preset="vllm-0.18.1"),
+    expect("fails", "second_lookup", _COUNTS, "counts of two admissions are subtracted", preset="vllm-0.19.1"),
+    expect("holds", "second_lookup", _COUNTS, "counted at each admission", preset="vllm-0.32.0"),
+    expect("holds", "resume", _COUNTS, "counted at each admission", cached_count="refreshed"),
+    expect("fails", "resume", _COUNTS, "counts of two admissions are subtracted", cached_count="frozen"),
+    expect("fails", "share", _HASHED, "D1: a failed block whose request is aborted can be found", invalid_hash="keep"),
+    expect("fails", "share", _TOKEN, "D1: and another request uses it", invalid_hash="keep"),
+    expect("fails", "share", _HASHED, "D1", preset="vllm-0.32.0"),
+    expect("holds", "share", _HASHED, "the hash is gone until the block is computed again", invalid_hash="evict"),
+    expect(
+        "fails", "decoding", _TOKEN, "D2: the next step's token comes from the bad block", in_flight_output="deliver",
+    ),
+    expect("fails", "decoding", "placeholders-are-owed", "D2: placeholders are skewed", in_flight_output="deliver"),
+    expect("fails", "decoding", _TOKEN, "D2", preset="vllm-0.32.0"),
+    expect("holds", "decoding", _TOKEN, "the output of every step under way is stale", in_flight_output="drop"),
+    expect(
         "fails", "late_report", _TOKEN, "D8: a promoted request is not scanned",
         invalid_scan="running_and_loading", load_failure_policy="fail",
     ),
-    _row("fails", "late_report", _TOKEN, "D8", preset="vllm-0.32.0", load_failure_policy="fail"),
-    _row("holds", "late_report", _TOKEN, "promoted requests are scanned", invalid_scan="all_holders"),
-    _row("fails", "load_progress", "failed-load-makes-progress", "D9: offered again for ever", reoffer="allowed"),
-    _row("fails", "load_progress", "failed-load-makes-progress", "D9", preset="vllm-0.32.0"),
-    _row("holds", "load_progress", "failed-load-makes-progress", "it is computed instead", reoffer="suppressed"),
+    expect("fails", "late_report", _TOKEN, "D8", preset="vllm-0.32.0", load_failure_policy="fail"),
+    expect("holds", "late_report", _TOKEN, "promoted requests are scanned", invalid_scan="all_holders"),
+    expect("fails", "load_progress", "failed-load-makes-progress", "D9: offered again for ever", reoffer="allowed"),
+    expect("fails", "load_progress", "failed-load-makes-progress", "D9", preset="vllm-0.32.0"),
+    expect("holds", "load_progress", "failed-load-makes-progress", "it is computed instead", reoffer="suppressed"),
     *(
-        _row("holds", s, p, "the request ends, and no later block is found", load_failure_policy="fail")
+        expect("holds", s, p, "the request ends, and no later block is found", load_failure_policy="fail")
         for s, p in (("share", _HASHED), ("share_overlap", _TOKEN), ("late_report", _TOKEN), ("load_async", _VALID))
     ),
-    _row("holds", "share", _TOKEN, "a sharer waits",
+    expect("holds", "share", _TOKEN, "a sharer waits",
          load_failure_policy="recompute", shared_recompute="awaited"),
-    _row(
+    expect(
         "fails", "share", _TOKEN, "the sharer is scheduled before the block has been computed again",
         shared_recompute="trusted",
     ),
-    _row("fails", "share", _TOKEN, "the same", preset="vllm-0.32.0"),
-    _row("fails", "load_pair", "loading-block-is-no-hit", "found while the load runs", loading_hash="at_start"),
-    _row("holds", "load_pair", "loading-block-is-no-hit", "I-34", loading_hash="at_promotion"),
-    _row("fails", "late_write", "load-target-has-no-late-writer", "reused at once", deferred_free="none"),
-    _row("fails", "late_write", "load-target-has-no-late-writer", "up to 0.23", preset="vllm-0.19.1"),
-    _row("holds", "late_write", "load-target-has-no-late-writer", "parked until then", deferred_free="fenced"),
-    _row("fails", "late_write", _VALID, "zeroed after it was loaded", zeroed_blocks="all_new"),
-    _row("holds", "late_write", _VALID, "blocks that a load fills are left out", zeroed_blocks="without_loads"),
-    _row("fails", "hand_over", "producer-ends-with-its-blocks", "Q27", stale_output="deliver"),
-    _row("holds", "hand_over", "producer-ends-with-its-blocks", "computed again after it", stale_output="drop"),
+    expect("fails", "share", _TOKEN, "the same", preset="vllm-0.32.0"),
+    expect("fails", "load_pair", "loading-block-is-no-hit", "found while the load runs", loading_hash="at_start"),
+    expect("holds", "load_pair", "loading-block-is-no-hit", "I-34", loading_hash="at_promotion"),
+    expect("fails", "late_write", "load-target-has-no-late-writer", "reused at once", deferred_free="none"),
+    expect("fails", "late_write", "load-target-has-no-late-writer", "up to 0.23", preset="vllm-0.19.1"),
+    expect("holds", "late_write", "load-target-has-no-late-writer", "parked until then", deferred_free="fenced"),
+    expect("fails", "late_write", _VALID, "zeroed after it was loaded", zeroed_blocks="all_new"),
+    expect("holds", "late_write", _VALID, "blocks that a load fills are left out", zeroed_blocks="without_loads"),
+    expect("fails", "hand_over", "producer-ends-with-its-blocks", "Q27", stale_output="deliver"),
+    expect("holds", "hand_over", "producer-ends-with-its-blocks", "computed again after it", stale_output="drop"),
 )  # fmt: skip

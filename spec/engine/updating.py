@@ -15,7 +15,7 @@ from interlock.spec.engine.predicates import (
     scanned,
     step_is,
 )
-from interlock.spec.engine.scheduling import BETWEEN, NO_OTHER_VISIT, SCHEDULER, need
+from interlock.spec.engine.scheduling import BETWEEN, NO_OTHER_VISIT, SCHEDULER
 from interlock.spec.engine.vocabulary import (
     addressable,
     affected,
@@ -68,6 +68,7 @@ from interlock.spec.language.actions import (
     assign,
     assign_all,
     fire,
+    need,
     receive,
     receive_all,
 )

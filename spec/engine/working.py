@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.scheduling import need
 from interlock.spec.engine.vocabulary import (
     b,
     b2,
@@ -40,6 +39,7 @@ from interlock.spec.language.actions import (
     assign,
     assign_all,
     fire,
+    need,
     receive,
     receive_all,
     send,

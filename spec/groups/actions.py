@@ -11,7 +11,6 @@ from interlock.spec.groups.common import (
     SCHEDULER,
     STORE_GUARD,
     evict_updates,
-    need,
     needed_slot,
     store_updates,
 )
@@ -68,7 +67,7 @@ from interlock.spec.groups.vocabulary import (
     wanted,
     windowed,
 )
-from interlock.spec.language.actions import Action, Fairness, Update, assign, assign_all, fire
+from interlock.spec.language.actions import Action, Fairness, Update, assign, assign_all, fire, need
 from interlock.spec.language.terms import Term, exists, forall
 
 ONE_GROUP = need("one-group", ~groups_known.is_("single") | forall(g, g2, g.eq(g2)))

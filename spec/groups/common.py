@@ -33,16 +33,11 @@ from interlock.spec.groups.vocabulary import (
     used_slots,
     wanted,
 )
-from interlock.spec.language.actions import Conjunct, Update, assign, assign_all
+from interlock.spec.language.actions import Update, assign, assign_all, need
 from interlock.spec.language.terms import Term, exists, ite
 from interlock.spec.language.variables import Site
 
 SCHEDULER, WORKER = Site.SCHEDULER, Site.WORKER
-
-
-def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
-    """A named conjunct of a guard."""
-    return Conjunct(id=id_, term=term, policy=policy)
 
 
 BETWEEN_STEPS = need("between-steps", ~in_step())

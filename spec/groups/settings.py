@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from interlock.spec.groups.properties import (
     ENDS,
     LOOKUP,
@@ -14,7 +12,7 @@ from interlock.spec.groups.properties import (
     SOURCES,
     TWO_READERS,
 )
-from interlock.spec.language.settings import Expectation, Preset, Slice
+from interlock.spec.language.settings import Preset, Slice, expect
 
 _SOUND = {
     "groups": "windowed",
@@ -135,17 +133,6 @@ SLICES = (
 )
 
 
-def _row(
-    verdict: Literal["holds", "fails"],
-    slice_: str,
-    property_: str,
-    why: str,
-    preset: str = "interlock",
-    **switches: str,
-) -> Expectation:
-    return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, set=switches)
-
-
 _OLD, _STALE, _NEW = (
     "vllm-0.20.2/OffloadingConnector", "vllm-0.22.1/OffloadingConnector", "vllm-0.32.0/OffloadingConnector",
 )  # fmt: skip
@@ -154,61 +141,65 @@ _ADMITTED, _SERVED, _IS_OF = "admitted-hit-stays-loadable", "passed-chunk-is-ser
 _STATE_ENDS = "restored-state-ends-where-counting-does"
 
 EXPECTATIONS = (
-    _row("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", groups="windowed"),
-    _row("holds", RECENCY, _MISSED, "PR 41228", groups="windowed"),
-    _row("fails", LOOKUP, "lookup-is-answered", "a second group meets the assertion", groups="single"),
-    _row("fails", RECENCY, _MISSED, "a windowed group is asked for chunks that no hit needs", groups="single"),
-    _row("fails", RECENCY, "returned-hit-is-longest", "the same, where a shorter hit is left", groups="single"),
-    _row("holds", RECENCY, _USELESS, "PR 41228", touch_order="windowed"),
-    _row("fails", RECENCY, _USELESS, "what has left the window is made as recent as what is in it", touch_order="full"),
-    _row("fails", RECENCY, _USELESS, "the head goes first, and the rest is of no use", touch_order="reversed"),
-    _row("holds", RECENCY, _USELESS, "a hit that stops short of the end is touched", prompt_end="dropped"),
-    _row("holds", SOURCES, _STABLE, "seeds 003", group_fences="proper"),
-    _row("holds", ENDS, _STABLE, "seeds 003", group_fences="proper"),
-    _row("fails", SOURCES, _STABLE, "the window slides on before the request ends", group_fences="swapped"),
-    _row("holds", SOURCES, _IS_OF, "since 0.23.0", stale_zero="yes"),
-    _row("fails", SOURCES, _IS_OF, "the id is of a block that now holds another chunk", stale_zero="no"),
-    _row("fails", SOURCES, "stored-chunk-is-of-its-key", "and lookups find garbage under the key", stale_zero="no"),
-    _row("holds", LOOKUP, _ADMITTED, "pinned from lookup to load", hit_pin="lookup"),
-    _row("holds", LOOKUP, _ADMITTED, "nothing comes between lookup and load", hit_pin="visit"),
-    _row("holds", TWO_READERS, _ADMITTED, "nothing comes between lookup and load", hit_pin="visit"),
-    _row("fails", LOOKUP, _ADMITTED, "evicted between lookup and allocation", hit_pin="none"),
-    _row("holds", LOOKUP, _SERVED, "one predicate for all three", coverage="equal"),
-    _row("fails", LOOKUP, _ADMITTED, "the load restores a chunk that no lookup asked about", coverage="load_wider"),
-    _row("fails", LOOKUP, "load-writes-no-null-block", "and writes it where the table is null", coverage="load_wider"),
-    _row("fails", LOOKUP, _SERVED, "the last chunk of the window is passed over", coverage="store_narrower"),
-    _row("fails", LOOKUP, _MISSED, "so that no lookup ever hits", coverage="store_narrower"),
-    _row("fails", RECENCY, _MISSED, "a window of two, of which one is kept", coverage="store_narrower", window="two"),
-    _row("fails", LOOKUP, _MISSED, "a window of no chunk", coverage="lookup_empty"),
-    _row("holds", TWO_READERS, "one-slot-per-key", "the pool has one slot per key", chunk_key="hash"),
-    _row("fails", TWO_READERS, "one-slot-per-key", "a second request stores it meanwhile", chunk_key="slot"),
-    _row("holds", TWO_READERS, _ADMITTED, "which slot serves does not matter", chunk_key="slot"),
-    _row("holds", RECENCY, "returned-hit-is-loadable", "Mamba", window="one"),
-    _row("holds", RECENCY, "returned-hit-is-loadable", "a sliding window", window="two"),
-    _row("holds", LOOKUP, "returned-hit-is-longest", "any hit leaves a token", prompt_end="inside"),
-    _row("holds", LOOKUP, _STATE_ENDS, "the last chunk is left out", prompt_end="dropped"),
-    _row("fails", LOOKUP, _STATE_ENDS, "the state contains the token that is computed again", prompt_end="kept"),
-    _row("holds", LOOKUP, _MISSED, "all is stored that can be", reuse_count="off"),
-    _row("holds", LOOKUP, "every-store-candidate-is-counted", "the whole prompt is counted", reuse_count="all"),
-    _row(
+    expect("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", groups="windowed"),
+    expect("holds", RECENCY, _MISSED, "PR 41228", groups="windowed"),
+    expect("fails", LOOKUP, "lookup-is-answered", "a second group meets the assertion", groups="single"),
+    expect("fails", RECENCY, _MISSED, "a windowed group is asked for chunks that no hit needs", groups="single"),
+    expect("fails", RECENCY, "returned-hit-is-longest", "the same, where a shorter hit is left", groups="single"),
+    expect("holds", RECENCY, _USELESS, "PR 41228", touch_order="windowed"),
+    expect(
+        "fails", RECENCY, _USELESS, "what has left the window is made as recent as what is in it", touch_order="full",
+    ),
+    expect("fails", RECENCY, _USELESS, "the head goes first, and the rest is of no use", touch_order="reversed"),
+    expect("holds", RECENCY, _USELESS, "a hit that stops short of the end is touched", prompt_end="dropped"),
+    expect("holds", SOURCES, _STABLE, "seeds 003", group_fences="proper"),
+    expect("holds", ENDS, _STABLE, "seeds 003", group_fences="proper"),
+    expect("fails", SOURCES, _STABLE, "the window slides on before the request ends", group_fences="swapped"),
+    expect("holds", SOURCES, _IS_OF, "since 0.23.0", stale_zero="yes"),
+    expect("fails", SOURCES, _IS_OF, "the id is of a block that now holds another chunk", stale_zero="no"),
+    expect("fails", SOURCES, "stored-chunk-is-of-its-key", "and lookups find garbage under the key", stale_zero="no"),
+    expect("holds", LOOKUP, _ADMITTED, "pinned from lookup to load", hit_pin="lookup"),
+    expect("holds", LOOKUP, _ADMITTED, "nothing comes between lookup and load", hit_pin="visit"),
+    expect("holds", TWO_READERS, _ADMITTED, "nothing comes between lookup and load", hit_pin="visit"),
+    expect("fails", LOOKUP, _ADMITTED, "evicted between lookup and allocation", hit_pin="none"),
+    expect("holds", LOOKUP, _SERVED, "one predicate for all three", coverage="equal"),
+    expect("fails", LOOKUP, _ADMITTED, "the load restores a chunk that no lookup asked about", coverage="load_wider"),
+    expect(
+        "fails", LOOKUP, "load-writes-no-null-block", "and writes it where the table is null", coverage="load_wider",
+    ),
+    expect("fails", LOOKUP, _SERVED, "the last chunk of the window is passed over", coverage="store_narrower"),
+    expect("fails", LOOKUP, _MISSED, "so that no lookup ever hits", coverage="store_narrower"),
+    expect("fails", RECENCY, _MISSED, "a window of two, of which one is kept", coverage="store_narrower", window="two"),
+    expect("fails", LOOKUP, _MISSED, "a window of no chunk", coverage="lookup_empty"),
+    expect("holds", TWO_READERS, "one-slot-per-key", "the pool has one slot per key", chunk_key="hash"),
+    expect("fails", TWO_READERS, "one-slot-per-key", "a second request stores it meanwhile", chunk_key="slot"),
+    expect("holds", TWO_READERS, _ADMITTED, "which slot serves does not matter", chunk_key="slot"),
+    expect("holds", RECENCY, "returned-hit-is-loadable", "Mamba", window="one"),
+    expect("holds", RECENCY, "returned-hit-is-loadable", "a sliding window", window="two"),
+    expect("holds", LOOKUP, "returned-hit-is-longest", "any hit leaves a token", prompt_end="inside"),
+    expect("holds", LOOKUP, _STATE_ENDS, "the last chunk is left out", prompt_end="dropped"),
+    expect("fails", LOOKUP, _STATE_ENDS, "the state contains the token that is computed again", prompt_end="kept"),
+    expect("holds", LOOKUP, _MISSED, "all is stored that can be", reuse_count="off"),
+    expect("holds", LOOKUP, "every-store-candidate-is-counted", "the whole prompt is counted", reuse_count="all"),
+    expect(
         "fails", LOOKUP, "every-store-candidate-is-counted",
         "the lookup stops at the first miss, and so does the count", reuse_count="before_miss",
     ),
-    _row("holds", REPORTS, "unknown-report-is-never-discarded", "seeds 003", unknown_job="raise"),
-    _row("fails", REPORTS, "unknown-report-is-never-discarded", "nobody hears of it", unknown_job="discard"),
-    _row("holds", LOOKUP, "every-hit-is-handled", "whatever the model", hybrid_hits="handled"),
-    _row("fails", LOOKUP, "every-hit-is-handled", "the request stays with its hit", hybrid_hits="asserted"),
-    _row("fails", SOURCES, _IS_OF, "ids gone stale are not zeroed yet", "seed"),
-    _row("holds", RECENCY, _USELESS, "PR 41228", "seed"),
-    _row("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", "seed"),
-    _row("fails", SOURCES, _STABLE, "a stale id is read, and what is there is another chunk", "seed"),
-    _row("fails", LOOKUP, "lookup-is-answered", "a second group meets the assertion", _OLD),
-    _row("fails", RECENCY, _MISSED, "windows are not known", _OLD),
-    _row("fails", RECENCY, _USELESS, "all keys are touched", _OLD),
-    _row("fails", SOURCES, _IS_OF, "ids gone stale are not zeroed", _STALE),
-    _row("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", _STALE),
+    expect("holds", REPORTS, "unknown-report-is-never-discarded", "seeds 003", unknown_job="raise"),
+    expect("fails", REPORTS, "unknown-report-is-never-discarded", "nobody hears of it", unknown_job="discard"),
+    expect("holds", LOOKUP, "every-hit-is-handled", "whatever the model", hybrid_hits="handled"),
+    expect("fails", LOOKUP, "every-hit-is-handled", "the request stays with its hit", hybrid_hits="asserted"),
+    expect("fails", SOURCES, _IS_OF, "ids gone stale are not zeroed yet", "seed"),
+    expect("holds", RECENCY, _USELESS, "PR 41228", "seed"),
+    expect("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", "seed"),
+    expect("fails", SOURCES, _STABLE, "a stale id is read, and what is there is another chunk", "seed"),
+    expect("fails", LOOKUP, "lookup-is-answered", "a second group meets the assertion", _OLD),
+    expect("fails", RECENCY, _MISSED, "windows are not known", _OLD),
+    expect("fails", RECENCY, _USELESS, "all keys are touched", _OLD),
+    expect("fails", SOURCES, _IS_OF, "ids gone stale are not zeroed", _STALE),
+    expect("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", _STALE),
     *(
-        _row("holds", slice_, property_, "0.32.0", _NEW)
+        expect("holds", slice_, property_, "0.32.0", _NEW)
         for slice_, property_ in (
             (LOOKUP, "returned-hit-is-loadable"), (LOOKUP, _ADMITTED), (SOURCES, _STABLE), (SOURCES, _IS_OF),
             (ENDS, "stored-chunk-is-of-its-key"), (RECENCY, _MISSED), (TWO_READERS, "offered-chunk-is-kept"),

@@ -10,7 +10,6 @@ from interlock.spec.groups.common import (
     SCHEDULER,
     STORE_GUARD,
     WORKER,
-    need,
     store_updates,
 )
 from interlock.spec.groups.predicates import in_window, is_free, no_record
@@ -65,6 +64,7 @@ from interlock.spec.language.actions import (
     assign,
     assign_all,
     fire,
+    need,
     receive,
     receive_all,
     send,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.common import BETWEEN_STEPS, SCHEDULER, SCHEDULING, need
+from interlock.spec.kv.common import BETWEEN_STEPS, SCHEDULER, SCHEDULING
 from interlock.spec.kv.predicates import is_filled_by_load, live, open_store
 from interlock.spec.kv.vocabulary import (
     b,
@@ -27,7 +27,7 @@ from interlock.spec.kv.vocabulary import (
     scan_result,
     scan_results,
 )
-from interlock.spec.language.actions import Action, assign, assign_all, fire
+from interlock.spec.language.actions import Action, assign, assign_all, fire, need
 from interlock.spec.language.terms import exists, ite
 
 add_request = Action(

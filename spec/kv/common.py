@@ -18,16 +18,10 @@ from interlock.spec.kv.vocabulary import (
     r,
     worker,
 )
-from interlock.spec.language.actions import Conjunct, Update, assign
-from interlock.spec.language.terms import Term
+from interlock.spec.language.actions import Update, assign, need
 from interlock.spec.language.variables import Site
 
 SCHEDULER, WORKER = Site.SCHEDULER, Site.WORKER
-
-
-def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
-    """A named conjunct of a guard."""
-    return Conjunct(id=id_, term=term, policy=policy)
 
 
 BETWEEN_STEPS = need("between-steps", between_steps())

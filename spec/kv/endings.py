@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.common import SCHEDULER, need
+from interlock.spec.kv.common import SCHEDULER
 from interlock.spec.kv.predicates import live, open_store, pins, pool_is_free
 from interlock.spec.kv.vocabulary import (
     b,
@@ -32,7 +32,7 @@ from interlock.spec.kv.vocabulary import (
     scanned,
     w,
 )
-from interlock.spec.language.actions import Action, assign_all, fire, fire_all
+from interlock.spec.language.actions import Action, assign_all, fire, fire_all, need
 
 preempt = Action(
     name="preempt", event="preempt", params=(r,), site=SCHEDULER,

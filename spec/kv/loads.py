@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.common import BETWEEN_STEPS, LISTENING, SCHEDULER, need, plan
+from interlock.spec.kv.common import BETWEEN_STEPS, LISTENING, SCHEDULER, plan
 from interlock.spec.kv.predicates import held_by_another, is_filled_by_load, live
 from interlock.spec.kv.vocabulary import (
     b,
@@ -27,7 +27,7 @@ from interlock.spec.kv.vocabulary import (
     request_states,
     w,
 )
-from interlock.spec.language.actions import Action, Fairness, assign, assign_all, fire, fire_all, send
+from interlock.spec.language.actions import Action, Fairness, assign, assign_all, fire, fire_all, need, send
 from interlock.spec.language.terms import exists, forall
 
 plan_load = Action(

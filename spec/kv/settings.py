@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from interlock.spec.language.settings import Expectation, Preset, Slice
+from interlock.spec.language.settings import Preset, Slice, expect
 
 
 def _preset(name: str, doc: str, **values: str) -> Preset:
@@ -161,17 +159,6 @@ SLICES = (
 )
 
 
-def _row(
-    verdict: Literal["holds", "fails"],
-    slice_: str,
-    property_: str,
-    why: str,
-    preset: str = "interlock",
-    **switches: str,
-) -> Expectation:
-    return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, set=switches)
-
-
 _DOUBLE, _SERVED, _LOST = (
     "no-block-stored-twice-in-flight", "computed-and-kept-is-served", "passed-over-is-not-lost",
 )  # fmt: skip
@@ -182,73 +169,73 @@ _FORGOTTEN, _STALE = "after-reset-nothing-old-is-served", "stale-job-touches-not
 _SIMPLE_OLD, _SIMPLE_NEW = "vllm-0.20.2/SimpleCPUOffloadConnector", "vllm-0.32.0/SimpleCPUOffloadConnector"
 
 EXPECTATIONS = (
-    _row("holds", "dedup", _DOUBLE, "PR 41289", store_dedup="in_flight"),
-    _row(
+    expect("holds", "dedup", _DOUBLE, "PR 41289", store_dedup="in_flight"),
+    expect(
         "fails", "dedup", _DOUBLE,
         "the set is forgotten with the step, a second request shares the prefix in a later one",
         store_dedup="per_step",
     ),
-    _row("fails", "finish_twice", _DOUBLE, "the same, by a finish-time store", store_dedup="per_step"),
-    _row("holds", "dedup", _DOUBLE, "by hash is stricter for this property", store_dedup="in_flight_by_hash"),
-    _row("holds", "store", _SERVED, "PR 41289", store_dedup="in_flight"),
-    _row(
+    expect("fails", "finish_twice", _DOUBLE, "the same, by a finish-time store", store_dedup="per_step"),
+    expect("holds", "dedup", _DOUBLE, "by hash is stricter for this property", store_dedup="in_flight_by_hash"),
+    expect("holds", "store", _SERVED, "PR 41289", store_dedup="in_flight"),
+    expect(
         "fails", "store", _SERVED,
         "a block is passed over for the sake of another block with its hash", store_dedup="in_flight_by_hash",
     ),
-    _row(
+    expect(
         "fails", "store", _LOST,
         "b1 and b2 share a hash, b2 was skipped, the store of b1 fails", store_dedup="in_flight_by_hash",
     ),
-    _row("holds", "at_finish", "store-source-stable", "fences and flushes", source_hold="fence"),
-    _row("holds", "at_finish", "store-source-stable", "references", source_hold="pin"),
-    _row("fails", "dedup", _DOUBLE, "seen on 0.19.1 and 0.20.2 by the gate", _SIMPLE_OLD),
+    expect("holds", "at_finish", "store-source-stable", "fences and flushes", source_hold="fence"),
+    expect("holds", "at_finish", "store-source-stable", "references", source_hold="pin"),
+    expect("fails", "dedup", _DOUBLE, "seen on 0.19.1 and 0.20.2 by the gate", _SIMPLE_OLD),
     # seeds 002: the last step
     *(
-        _row("fails", slice_, _COMPLETE, "the last request has gone, and nothing steps the engine", idle="none")
+        expect("fails", slice_, _COMPLETE, "the last request has gone, and nothing steps the engine", idle="none")
         for slice_ in ("tiny", "load_ack")
     ),
-    _row(
+    expect(
         "fails", "last_step", _COMPLETE, "what the last metadata plans it does not flush",
         idle="flush_before_plan", finish_store="yes",
     ),
-    _row(
+    expect(
         "fails", "last_step", _FLUSHES, "the set is computed before this step's stores are planned",
         idle="flush_before_plan", finish_store="yes",
     ),
     *(
-        _row(
+        expect(
             "holds", slice_, property_, "the seed as it was made plans nothing at a finish",
             idle="flush_before_plan", finish_store="no",
         )
         for slice_, property_ in (("last_step", _COMPLETE), ("last_step", _FLUSHES), ("load_ack", _COMPLETE))
     ),
     *(
-        _row("holds", slice_, property_, "PR 42611, of the jobs planned in the same metadata too", idle="flush")
+        expect("holds", slice_, property_, "PR 42611, of the jobs planned in the same metadata too", idle="flush")
         for slice_, property_ in (("last_step", _COMPLETE), ("last_step", _FLUSHES), ("load_ack", _COMPLETE))
     ),
     *(
-        _row("holds", slice_, _COMPLETE, "PR 45595: pending work keeps the engine stepping", idle="drain")
+        expect("holds", slice_, _COMPLETE, "PR 45595: pending work keeps the engine stepping", idle="drain")
         for slice_ in ("last_step", "load_ack")
     ),
-    _row("holds", "last_step", _COMPLETE, "with stores at the finish", finish_store="yes"),
+    expect("holds", "last_step", _COMPLETE, "with stores at the finish", finish_store="yes"),
     # R-18
-    _row("holds", "busy", _MIXED, "the match answers None while a store is open", match_busy="none"),
-    _row("fails", "busy", _MIXED, "vLLM #46014: a preempted request comes back and loads", match_busy="proceed"),
+    expect("holds", "busy", _MIXED, "the match answers None while a store is open", match_busy="none"),
+    expect("fails", "busy", _MIXED, "vLLM #46014: a preempted request comes back and loads", match_busy="proceed"),
     # resets
-    _row("holds", "reset", _FORGOTTEN, "every open job is flushed before anything new", kv_reset="flush"),
-    _row("holds", "reset", _FORGOTTEN, "chunks of open jobs stay reserved", kv_reset="hold"),
-    _row("holds", "reset_load", _STALE, "the flush of a stale load comes first", kv_reset="flush"),
-    _row("fails", "reset", _FORGOTTEN, "vLLM #57727: the tier goes on serving what it had", kv_reset="ignored"),
-    _row("fails", "reset", _FORGOTTEN, "a late copy overwrites what was stored since", kv_reset="forget"),
-    _row("fails", "reset", _STALE, "the chunk is taken while the old copy runs", kv_reset="forget"),
-    _row("fails", "tiny", _COMPLETE, "0.20.2: nothing steps an idle engine", "vllm-0.20.2/OffloadingConnector"),
-    _row("fails", "tiny", _COMPLETE, "0.22.1: nor does it here", "vllm-0.22.1/SimpleCPUOffloadConnector"),
-    _row("holds", "dedup", _DOUBLE, "the set lives across steps", "vllm-0.22.1/SimpleCPUOffloadConnector"),
-    _row("holds", "last_step", _COMPLETE, "flush on the last step", "vllm-0.22.1/OffloadingConnector"),
-    _row("holds", "last_step", _COMPLETE, "pending work is reported", "vllm-0.32.0/OffloadingConnector"),
-    _row("holds", "last_step", _COMPLETE, "flush on the last step", "seed"),
+    expect("holds", "reset", _FORGOTTEN, "every open job is flushed before anything new", kv_reset="flush"),
+    expect("holds", "reset", _FORGOTTEN, "chunks of open jobs stay reserved", kv_reset="hold"),
+    expect("holds", "reset_load", _STALE, "the flush of a stale load comes first", kv_reset="flush"),
+    expect("fails", "reset", _FORGOTTEN, "vLLM #57727: the tier goes on serving what it had", kv_reset="ignored"),
+    expect("fails", "reset", _FORGOTTEN, "a late copy overwrites what was stored since", kv_reset="forget"),
+    expect("fails", "reset", _STALE, "the chunk is taken while the old copy runs", kv_reset="forget"),
+    expect("fails", "tiny", _COMPLETE, "0.20.2: nothing steps an idle engine", "vllm-0.20.2/OffloadingConnector"),
+    expect("fails", "tiny", _COMPLETE, "0.22.1: nor does it here", "vllm-0.22.1/SimpleCPUOffloadConnector"),
+    expect("holds", "dedup", _DOUBLE, "the set lives across steps", "vllm-0.22.1/SimpleCPUOffloadConnector"),
+    expect("holds", "last_step", _COMPLETE, "flush on the last step", "vllm-0.22.1/OffloadingConnector"),
+    expect("holds", "last_step", _COMPLETE, "pending work is reported", "vllm-0.32.0/OffloadingConnector"),
+    expect("holds", "last_step", _COMPLETE, "flush on the last step", "seed"),
     *(
-        _row("holds", slice_, property_, "references instead of fences", _SIMPLE_NEW)
+        expect("holds", slice_, property_, "references instead of fences", _SIMPLE_NEW)
         for slice_, property_ in (
             ("dedup", _DOUBLE), ("finish_twice", _DOUBLE), ("store", _SERVED), ("finish_twice", _SERVED),
             ("dedup", "used-block-has-a-user"), ("at_finish", "used-block-has-a-user"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.common import BETWEEN_STEPS, SCHEDULER, SCHEDULING, need
+from interlock.spec.kv.common import BETWEEN_STEPS, SCHEDULER, SCHEDULING
 from interlock.spec.kv.predicates import ended, flush_is_due, open_store, something_to_do, work_is_reported
 from interlock.spec.kv.vocabulary import (
     b,
@@ -32,7 +32,17 @@ from interlock.spec.kv.vocabulary import (
     undone,
     w,
 )
-from interlock.spec.language.actions import Action, Fairness, assign, assign_all, fire, fire_all, receive_each, send
+from interlock.spec.language.actions import (
+    Action,
+    Fairness,
+    assign,
+    assign_all,
+    fire,
+    fire_all,
+    need,
+    receive_each,
+    send,
+)
 from interlock.spec.language.terms import forall
 
 STEPPING = need("something-to-do", phase().eq(phases["scheduling"]) | something_to_do(), policy=True)

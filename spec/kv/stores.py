@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.common import BETWEEN_STEPS, SCHEDULER, SCHEDULING, need, plan
+from interlock.spec.kv.common import BETWEEN_STEPS, SCHEDULER, SCHEDULING, plan
 from interlock.spec.kv.predicates import dedup_says_skip, is_read_by_open_load, no_room, open_store, pins, serves, stale
 from interlock.spec.kv.vocabulary import (
     b,
@@ -37,7 +37,7 @@ from interlock.spec.kv.vocabulary import (
     store_meta,
     w,
 )
-from interlock.spec.language.actions import Action, assign, assign_all, fire, send
+from interlock.spec.language.actions import Action, assign, assign_all, fire, need, send
 from interlock.spec.language.terms import exists, ite
 
 FENCE_SETTLED = need(

@@ -110,6 +110,11 @@ class Action(Declaration):
     doc: str
 
 
+def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
+    """A named conjunct of a guard."""
+    return Conjunct(id=id_, term=term, policy=policy)
+
+
 def assign(target: Apply, value: Term | int | bool) -> Update:
     """``target := value`` at one tuple of arguments."""
     return Update(symbol=target.symbol, args=target.args, value=term(value))

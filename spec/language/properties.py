@@ -99,6 +99,11 @@ class BoundaryClause(_Property):
     invariant: PropertyId | None = None
 
 
+def about_steps_by(p: ActionProperty | BoundaryClause) -> tuple[str, ...]:
+    """The actions whose steps a property is about."""
+    return p.actions if isinstance(p, ActionProperty) else (p.action,)
+
+
 def needs_graph(p: _Property) -> bool:
     """Whether judging it takes more than looking at each state once: the edges, or every step."""
     return isinstance(p, LeadsTo) or (isinstance(p, Witness) and bool(p.actions))

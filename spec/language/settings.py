@@ -71,6 +71,21 @@ class Expectation(Declaration):
     why: str
 
 
+def expect(
+    verdict: Literal["holds", "fails"],
+    slice_: str,
+    property_: str,
+    why: str,
+    preset: str = "interlock",
+    scope: dict[str, int] | None = None,
+    **switches: str,
+) -> Expectation:
+    """A row of the verdict table; ``switches`` replace values of the preset."""
+    return Expectation(
+        slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, scope=scope or {}, set=switches
+    )
+
+
 class Demonstration(Declaration):
     """A publicly reported failure that the specification shows: with this setting, this property has a counterexample.
 

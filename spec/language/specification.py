@@ -82,6 +82,10 @@ class Specification(Declaration):
                 return p
         raise UnknownName("property", id_or_alias, [p.id for p in self.properties])
 
+    def properties_by_name(self) -> dict[str, Property]:
+        """Every property under its id and under each of its aliases."""
+        return {name: p for p in self.properties for name in (p.id, *p.aliases)}
+
     def switch_values(self, preset: str = "interlock", changes: dict[str, str] | None = None) -> dict[str, str]:
         """The value of every switch under a preset with some changed.
 

@@ -108,7 +108,7 @@ def check_expectations(spec: Specification) -> None:
         place = f"expectation {e.property}" if isinstance(e, Expectation) else f"demonstration of {e.failure}"
         known(place, "preset", e.preset, [p.name for p in spec.presets])
         known(place, "slice", e.slice, [s.name for s in spec.slices])
-        known(place, "property", e.property, [i for p in spec.properties for i in (p.id, *p.aliases)])
+        known(place, "property", e.property, spec.properties_by_name())
         for name, value in e.set.items():
             known(place, "switch", name, [s.name for s in spec.switches])
             known(place, f"value of {name}", value, spec.switch(name).values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.actions import Action, Conjunct, Fairness, assign, assign_all, fire, fire_all
+from interlock.spec.language.actions import Action, Fairness, assign, assign_all, fire, fire_all, need
 from interlock.spec.language.terms import Term, card, exists, ite
 from interlock.spec.language.variables import Site
 from interlock.spec.mirror.vocabulary import (
@@ -55,11 +55,6 @@ from interlock.spec.shared.sorts import block, request
 
 SITE = Site.SCHEDULER
 _b, _r, _k = block.var("bx"), request.var("rx"), save.var("kx")
-
-
-def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
-    """A named conjunct of a guard."""
-    return Conjunct(id=id_, term=term, policy=policy)
 
 
 def allocated(req: Term) -> Term:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from interlock.spec.language.settings import Expectation, Preset, Slice
 
 _SOUND = {
@@ -74,10 +72,6 @@ SLICES = (
 )
 
 
-def _row(verdict: Literal["holds", "fails"], slice_: str, property_: str, why: str, **switches: str) -> Expectation:
-    return Expectation(slice=slice_, property=property_, verdict=verdict, why=why, set=switches)
-
-
 EXPECTATIONS = (
     *(
         row
@@ -132,8 +126,11 @@ EXPECTATIONS = (
             ),
         )
         for row in (
-            _row("fails", slice_, property_, why, **{switch: old}),
-            _row("holds", slice_, property_, f"the sound value of {switch}", **{switch: _SOUND[switch]}),
+            Expectation(slice=slice_, property=property_, verdict="fails", why=why, set={switch: old}),
+            Expectation(
+                slice=slice_, property=property_, verdict="holds", why=f"the sound value of {switch}",
+                set={switch: _SOUND[switch]},
+            ),
         )
     ),
     Expectation(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from interlock.spec.language.actions import (
     Action,
-    Conjunct,
     Fairness,
     Fire,
     Update,
@@ -12,6 +11,7 @@ from interlock.spec.language.actions import (
     assign_all,
     fire,
     fire_all,
+    need,
     send,
 )
 from interlock.spec.language.terms import Term, card, exists, forall, ite
@@ -66,11 +66,6 @@ from interlock.spec.tiers.vocabulary import (
 )
 
 SCHEDULER = Site.SCHEDULER
-
-
-def need(id_: str, term: Term, *, policy: bool = False) -> Conjunct:
-    """A named conjunct of a guard."""
-    return Conjunct(id=id_, term=term, policy=policy)
 
 
 WAITING = need("waiting", is_waiting(r))

@@ -9,6 +9,7 @@ from interlock.spec.language.actions import (
     assign_all,
     fire,
     fire_all,
+    need,
     receive,
     send,
 )
@@ -16,7 +17,6 @@ from interlock.spec.language.lifecycles import Lifecycle, row
 from interlock.spec.language.terms import Term, exists, ite
 from interlock.spec.language.variables import Site
 from interlock.spec.shared.sorts import request
-from interlock.spec.tiers.actions import need
 from interlock.spec.tiers.tasks_vocabulary import (
     b,
     buffered_store,

@@ -10,12 +10,12 @@ from interlock.spec.language.actions import (
     assign,
     assign_all,
     fire,
+    need,
     receive,
     send,
 )
 from interlock.spec.language.terms import TRUE, Term, card, ite
 from interlock.spec.language.variables import Site
-from interlock.spec.tiers.actions import need
 from interlock.spec.tiers.predicates import fills, is_kind, live, may_collect, names, reads, waits_for
 from interlock.spec.tiers.vocabulary import (
     before_reset,

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from interlock.adapters.cli.session import Session
 from interlock.adapters.cli.specification import digest, module_of
 from interlock.adapters.documents.replay import ReplayDocument
+from interlock.spec.language.specification import Specification
 
 
 @dataclass(slots=True)
@@ -28,18 +29,19 @@ class ReplayBinding:
         from interlock.proofs.replay import run_replay
 
         self.session.spec_digest = digest()
-        document = self.session.document(ReplayDocument, run_replay(self.trace, spec=module_of(self.trace)))
+        spec = module_of(self.trace)
+        document = self.session.document(ReplayDocument, run_replay(self.trace, spec=spec))
         if self.convert is None or self.to is None:
             return document
-        self._write(self.convert, self.to)
+        self._write(spec, self.convert, self.to)
         return document.model_copy(update={"converted": str(self.to)})
 
-    def _write(self, convert: str, to: Path) -> None:
+    def _write(self, spec: Specification, convert: str, to: Path) -> None:
         from interlock.adapters.convert import CONVERTERS
         from interlock.adapters.documents.write import write_atomically
         from interlock.statemachine.trace import read_trace
 
-        write_atomically(to, CONVERTERS[convert](module_of(self.trace), read_trace(self.trace)))
+        write_atomically(to, CONVERTERS[convert](spec, read_trace(self.trace)))
 
     def partial(self, reason: str) -> ReplayDocument:
         """Nothing is known before the end."""
