@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from array import array
 from collections.abc import Callable, Iterable
@@ -21,7 +22,7 @@ _ROOT = -1
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a search is; reported about ten times a second."""
+    """Where a search is; reported at its start, and about ten times a second."""
 
     slice: str
     depth: int
@@ -113,7 +114,7 @@ class _Search:
         self.cut = False
         """A limit was reached, or there is nothing to start from: what was found so far is all."""
         self.started = time.perf_counter()
-        self._reported = self.started
+        self._reported = -math.inf
 
     def run(self) -> Exploration:
         level = self._start()

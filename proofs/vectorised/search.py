@@ -10,6 +10,7 @@ those properties ``inconclusive`` unless told to ask it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -94,7 +95,7 @@ class Search:
         self._held_bytes = 0
         """New states of the level under way."""
         self.started = time.perf_counter()
-        self._reported = self.started
+        self._reported = -math.inf
 
     def run(self) -> Exploration:
         """Search, and say what was found."""

@@ -56,12 +56,24 @@ def test_there_is_nowhere_to_go_on_the_cpu():
     assert not filled(NumpyBackend()).spill(1)
 
 
-@pytest.mark.parametrize("megabytes", [2.65])
-def test_a_search_goes_on_with_its_levels_on_the_host(megabytes):
+def just_too_little(system, backend):
+    """So many bytes that the search is cut short, and not with some per cent more."""
+    enough = 1 << 30
+    short = 1
+    while enough > 1.02 * short:
+        middle = int((enough * short) ** 0.5)
+        if explore_vectorised(system, backend=backend, limits=Limits(memory=middle)).cut:
+            short = middle
+        else:
+            enough = middle
+    return short
+
+
+def test_a_search_goes_on_with_its_levels_on_the_host():
     system = slice_system("dedup", {"store_dedup": "per_step"}, {"worker": 1})
     whole = explore_vectorised(system)
-    limits = Limits(memory=int(megabytes * 2**20))
     spilled, stuck = Device(chunk_rows=512), NumpyBackend(chunk_rows=512)
+    limits = Limits(memory=just_too_little(system, stuck))
     found, short = (explore_vectorised(system, backend=b, limits=limits) for b in (spilled, stuck))
 
     assert spilled.moved_out > 0
