@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-from interlock.spec.language.elaborate import WHOLE, elaborate, readers, refuse_if_open
+from interlock.spec.language.elaborate import Elaborator, readers, refuse_if_open
 from interlock.spec.language.sorts import INT
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.typecheck import Signature
@@ -42,16 +42,17 @@ def build(spec: Specification) -> Specification:
     for life in spec.lifecycles:
         for values in settings:
             check_rows(life, values)
-    systems = [elaborate(spec, values, WHOLE, properties=()) for values in settings]
-    for system in systems:
-        for s in system.steps:
-            check_step(spec, signature, s)
+    elaborator = Elaborator(spec)
+    systems = [elaborator.system(values, properties=()) for values in settings]
+    for step in elaborator.steps:
+        check_step(spec, signature, step)
     check_properties(spec, signature, systems)
     covered = {sl.name: {p.id for p in spec.properties if sl.name in p.slices} for sl in spec.slices}
-    for system in systems:
-        listed = readers(system, spec.properties)
-        for sl in spec.slices:
-            refuse_if_open(sl, (r for r in listed if r.property_id is None or r.property_id in covered[sl.name]))
+    enabled = {id(step): step for system in systems for step in system.steps}
+    variables = dict.fromkeys(v for system in systems for v in system.variables)
+    listed = readers(variables, enabled.values(), spec.properties)
+    for sl in spec.slices:
+        refuse_if_open(sl, (r for r in listed if r.property_id is None or r.property_id in covered[sl.name]))
     check_expectations(spec)
     return spec
 

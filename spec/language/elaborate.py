@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, Conjunct, Fire, Update
@@ -36,35 +36,75 @@ def elaborate(
         SpecificationError: the slice is open (something left reads a dropped variable) or two
             parts of one action update the same variable.
     """
-    drop = set(slice_.drop)
-    variables = tuple(v for v in _variables(spec, switches) if v.name not in drop)
-    steps: list[Step] = []
-    never: dict[str, str] = {}
-    for action in spec.actions:
-        if action.name in slice_.remove:
-            continue
-        step = _step(spec, action, switches, drop)
-        false = next((c.id for c in step.guard if c.term == T.FALSE), None)
-        if false is not None:
-            never[action.name] = false
-        else:
-            steps.append(step)
-    if properties is None:
-        properties = [p for p in spec.properties if slice_ is WHOLE or slice_.name in p.slices]
-    system = System(
-        spec=spec,
-        switches=dict(switches),
-        slice=slice_,
-        scope={**slice_.scope, **(scope or {})},
-        int_max=slice_.int_max,
-        variables=variables,
-        steps=tuple(steps),
-        properties=tuple(_fold_property(p, switches) for p in properties if applies(p, switches)),
-        never=never,
-    )
-    if slice_.drop:
-        refuse_if_open(slice_, readers(system, system.properties))
-    return system
+    return Elaborator(spec).system(switches, slice_, scope, properties)
+
+
+class Elaborator:
+    """Elaborates one specification under many settings: an action is assembled once, and folded once for all
+    settings that agree on the switches that it tests.
+
+    Raises:
+        SpecificationError: an action fires what has no row for it, or has two conjuncts of one name.
+    """
+
+    def __init__(self, spec: Specification) -> None:
+        self._spec = spec
+        self._assembled: dict[str, _Assembled] = {}
+        self._folded: dict[tuple[str, tuple[str, ...]], Step] = {}
+
+    @property
+    def steps(self) -> Iterable[Step]:
+        """Every folded action so far, each once, those that are never enabled included."""
+        return self._folded.values()
+
+    def system(
+        self,
+        switches: dict[str, str],
+        slice_: Slice = WHOLE,
+        scope: dict[str, int] | None = None,
+        properties: Iterable[Property] | None = None,
+    ) -> System:
+        """As :func:`elaborate`."""
+        spec, drop = self._spec, set(slice_.drop)
+        steps: list[Step] = []
+        never: dict[str, str] = {}
+        for action in spec.actions:
+            if action.name in slice_.remove:
+                continue
+            step = self._step(action, switches)
+            false = next((c.id for c in step.guard if c.term == T.FALSE), None)
+            if false is not None:
+                never[action.name] = false
+            elif drop:
+                steps.append(replace(step, updates=tuple(u for u in step.updates if u.symbol not in drop)))
+            else:
+                steps.append(step)
+        if properties is None:
+            properties = [p for p in spec.properties if slice_ is WHOLE or slice_.name in p.slices]
+        system = System(
+            spec=spec,
+            switches=dict(switches),
+            slice=slice_,
+            scope={**slice_.scope, **(scope or {})},
+            int_max=slice_.int_max,
+            variables=tuple(v for v in _variables(spec, switches) if v.name not in drop),
+            steps=tuple(steps),
+            properties=tuple(_fold_property(p, switches) for p in properties if applies(p, switches)),
+            never=never,
+        )
+        if slice_.drop:
+            refuse_if_open(slice_, readers(system.variables, system.steps, system.properties))
+        return system
+
+    def _step(self, action: Action, switches: dict[str, str]) -> Step:
+        whole = self._assembled.get(action.name)
+        if whole is None:
+            whole = self._assembled[action.name] = _assemble(self._spec, action)
+        key = (action.name, tuple(switches[s] for s in whole.switches))
+        step = self._folded.get(key)
+        if step is None:
+            step = self._folded[key] = _fold_step(whole, switches)
+        return step
 
 
 def fold(t: T.Term, switches: dict[str, str]) -> T.Term:
@@ -92,7 +132,17 @@ def _variables(spec: Specification, switches: dict[str, str]) -> Iterable[Variab
         yield Variable(c.name, c.args, "int", None, T.Int(value=0), T.Int(value=0), None, None)
 
 
-def _step(spec: Specification, action: Action, switches: dict[str, str], drop: set[str]) -> Step:
+@dataclass(frozen=True, slots=True)
+class _Assembled:
+    """An action with its rows and messages, before switches are folded; the switches that it tests."""
+
+    action: Action
+    guard: tuple[Conjunct, ...]
+    updates: tuple[Update, ...]
+    switches: tuple[str, ...]
+
+
+def _assemble(spec: Specification, action: Action) -> _Assembled:
     guard: list[Conjunct] = []
     updates: list[Update] = []
     for f in action.fires:
@@ -118,29 +168,37 @@ def _step(spec: Specification, action: Action, switches: dict[str, str], drop: s
     guard += action.guard
     _refuse_repeated_ids(action, guard)
     updates += action.updates
-    folded = tuple(
-        u.model_copy(
-            update={
-                "args": tuple(fold(a, switches) for a in u.args),
-                "value": fold(u.value, switches),
-                "when": fold(u.when, switches),
-            }
+    terms = [c.term for c in guard] + [t for u in updates for t in (*u.args, u.value, u.when)]
+    tested = {t.switch for whole in terms for t in T.subterms(whole) if isinstance(t, T.SwitchIs)}
+    return _Assembled(action, tuple(guard), tuple(updates), tuple(sorted(tested)))
+
+
+def _fold_step(whole: _Assembled, switches: dict[str, str]) -> Step:
+    updates = whole.updates
+    conditions: Iterable[Conjunct] = whole.guard
+    if whole.switches:
+        updates = tuple(
+            u.model_copy(
+                update={
+                    "args": tuple(fold(a, switches) for a in u.args),
+                    "value": fold(u.value, switches),
+                    "when": fold(u.when, switches),
+                }
+            )
+            for u in updates
         )
-        for u in updates
-        if u.symbol not in drop
-    )
-    kept = tuple(u for u in folded if u.when != T.FALSE and u.value != T.Apply(symbol=u.symbol, args=u.args))
+        conditions = (c.model_copy(update={"term": fold(c.term, switches)}) for c in conditions)
+    kept = tuple(u for u in updates if u.when != T.FALSE and u.value != T.Apply(symbol=u.symbol, args=u.args))
     seen: set[str] = set()
     for u in kept:
         if u.symbol in seen:
             raise SpecificationError(
-                f"action {action.name}",
+                f"action {whole.action.name}",
                 f"updates {u.symbol} twice",
                 "merge the two into one update whose value is a case distinction (ite)",
             )
         seen.add(u.symbol)
-    conditions = (c.model_copy(update={"term": fold(c.term, switches)}) for c in guard)
-    return Step(action, tuple(c for c in conditions if c.term != T.TRUE), kept)
+    return Step(whole.action, tuple(c for c in conditions if c.term != T.TRUE), kept)
 
 
 def _refuse_repeated_ids(action: Action, guard: list[Conjunct]) -> None:
@@ -254,16 +312,14 @@ class Reader:
     property_id: str | None = None
 
 
-def readers(system: System, properties: Iterable[Property]) -> list[Reader]:
-    """Everything in a system, and in properties, that reads variables."""
+def readers(variables: Iterable[Variable], steps: Iterable[Step], properties: Iterable[Property]) -> list[Reader]:
+    """Everything in these that reads variables."""
 
     def of(*terms: T.Term | None) -> frozenset[str]:
         return frozenset().union(*(T.symbols(t) for t in terms if t is not None))
 
-    found = [
-        Reader(f"variable {v.name}", of(v.init, v.domain, v.low, v.high), variable=v.name) for v in system.variables
-    ]
-    for s in system.steps:
+    found = [Reader(f"variable {v.name}", of(v.init, v.domain, v.low, v.high), variable=v.name) for v in variables]
+    for s in steps:
         found += [Reader(f"action {s.name}, conjunct {c.id}", of(c.term), action=s.name) for c in s.guard]
         found += [
             Reader(

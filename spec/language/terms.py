@@ -16,8 +16,8 @@ be defined (``defined(j) & f(j).eq(b)`` is well defined, the reverse order is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, Union
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -320,17 +320,25 @@ def _bound(args: tuple[Term, ...]) -> tuple[Var, ...]:
 
 def children(t: Term) -> tuple[Term, ...]:
     """The direct subterms, left to right."""
-    match t:
-        case Apply() | And() | Or():
-            return t.args
-        case Primed() | Not() | Forall() | Exists() | Card():
-            return (t.body,)
-        case Implies() | Eq() | Lt() | Le() | Add() | Sub():
-            return (t.left, t.right)
-        case Ite():
-            return (t.cond, t.then, t.orelse)
-        case _:
-            return ()
+    return _CHILDREN[type(t)](t)
+
+
+def _children_of(fields: Iterable[str]) -> Callable[[Any], tuple[Term, ...]]:
+    """Reads these fields; one of tuples stands alone."""
+    names = tuple(fields)
+    if names == ("args",):
+        return lambda t: t.args  # type: ignore[no-any-return]
+    return lambda t: tuple(getattr(t, n) for n in names)
+
+
+# A table and not a match: terms are walked a million times when the specification is built.
+_CHILDREN: dict[type, Callable[[Any], tuple[Term, ...]]] = {
+    **dict.fromkeys((Apply, And, Or), _children_of(["args"])),
+    **dict.fromkeys((Primed, Not, Forall, Exists, Card), _children_of(["body"])),
+    **dict.fromkeys((Implies, Eq, Lt, Le, Add, Sub), _children_of(["left", "right"])),
+    Ite: _children_of(["cond", "then", "orelse"]),
+    **dict.fromkeys((Var, Bool, Int, Member, Size, SwitchIs), _children_of([])),
+}
 
 
 def with_children(t: Term, new: tuple[Term, ...]) -> Term:
@@ -363,9 +371,11 @@ def with_children(t: Term, new: tuple[Term, ...]) -> Term:
 
 def subterms(t: Term) -> Iterator[Term]:
     """``t`` and all terms inside it, outermost first."""
-    yield t
-    for c in children(t):
-        yield from subterms(c)
+    left = [t]
+    while left:
+        found = left.pop()
+        yield found
+        left += reversed(children(found))
 
 
 def transform(t: Term, leaf: Callable[[Term], Term | None]) -> Term:
