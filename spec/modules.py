@@ -42,6 +42,18 @@ def modules() -> tuple[Specification, ...]:
     return tuple(module(name) for name in MODULES)
 
 
+def named(name: str) -> Specification:
+    """A module by its own name (``kv-transfer``) or that of its package (``kv``).
+
+    Raises:
+        UnknownName: there is none of that name.
+    """
+    found = next((m for m in modules() if m.name == name), None)
+    if found is None and name not in MODULES:
+        raise UnknownName("module", name, list(dict.fromkeys([*MODULES, *(m.name for m in modules())])))
+    return found or module(name)
+
+
 def simple() -> tuple[Specification, ...]:
     """Those that are not put together from others."""
     return tuple(module(name) for name in MODULES if name not in COMPOSED)

@@ -19,6 +19,17 @@ def modules() -> tuple[Specification, ...]:
     return declared.modules()
 
 
+def named(name: str) -> Specification:
+    """A module by its name or that of its package.
+
+    Raises:
+        UnknownName: there is none of that name.
+    """
+    from interlock.spec import modules as declared
+
+    return declared.named(name)
+
+
 def digest() -> str:
     """The digest of all modules together."""
     from interlock.spec import modules as declared

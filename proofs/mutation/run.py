@@ -20,7 +20,7 @@ from interlock.proofs.mutation.generate import Duplicate, Refused
 from interlock.proofs.mutation.judge import Verdict
 from interlock.proofs.mutation.restating import without_restating
 from interlock.spec.language.specification import Specification, UnknownName
-from interlock.spec.modules import COMPOSED, MODULES, module, owner, simple, under
+from interlock.spec.modules import named, owner, simple, under
 
 WANTED = 0.95
 """The part of the mutants that are not equivalent that must be killed."""
@@ -142,13 +142,8 @@ def chosen(
     for kind in kinds or ():
         if kind not in EVERY_KIND:
             raise UnknownName("kind of change", kind, list(EVERY_KIND))
-    packages = {n: module(n).name for n in MODULES if n not in COMPOSED} if specs is None else {}
-    meant = {m.name: m for m in known}
-    for name in names or ():
-        if name not in meant and name not in packages:
-            raise UnknownName("module", name, list(dict.fromkeys([*packages, *meant])))
-    asked = {packages.get(n, n) for n in names or meant}
-    specifications = [m for m in known if m.name in asked]
+    asked = known if names is None else [_one_of(known, n) for n in names]
+    specifications = [m for m in known if m in asked]
     for name in slices or ():
         owner(specifications, "slice", name)
     work: list[pool.Work] = []
@@ -160,6 +155,18 @@ def chosen(
                 pool.Work(m, m.switch_values(preset), own, preset, tuple(kinds or EVERY_KIND), named=bool(slices))
             )
     return work
+
+
+def _one_of(known: Sequence[Specification], name: str) -> Specification:
+    """One of these by its name, or by that of its package.
+
+    Raises:
+        UnknownName: it is none of them.
+    """
+    found = next((m for m in known if m.name == name), None)
+    if found is None and (found := named(name)) not in known:
+        raise UnknownName("module to change", name, [m.name for m in known])
+    return found
 
 
 @dataclass

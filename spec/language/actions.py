@@ -89,7 +89,7 @@ class Action(Declaration):
         params: what an instance is about. In a trace, an observed event names them.
         observed: hidden actions (a copy happens, a worker runs) leave no line in a real trace.
         fault: something goes wrong by the environment's choice; never fair, never forced.
-        fairness_over: parameters that fairness quantifies over; the others may be chosen freely.
+        fairness: what liveness may assume of each instance; fairness_why says what in the engine makes it so.
         source: pull request, rule id or page that says so.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -83,6 +84,23 @@ def expect(
     """A row of the verdict table; ``switches`` replace values of the preset."""
     return Expectation(
         slice=slice_, property=property_, verdict=verdict, why=why, preset=preset, scope=scope or {}, set=switches
+    )
+
+
+def old_and_sound(sound: Mapping[str, str], rows: Iterable[tuple[str, str, str, str, str]]) -> tuple[Expectation, ...]:
+    """Two rows of the verdict table for each of these: the old value of a switch fails, the sound one holds.
+
+    Args:
+        sound: the sound value of each switch.
+        rows: switch, old value, slice, property, and why the old value fails.
+    """
+    return tuple(
+        row
+        for switch, old, slice_, property_, why in rows
+        for row in (
+            expect("fails", slice_, property_, why, **{switch: old}),
+            expect("holds", slice_, property_, f"the sound value of {switch}", **{switch: sound[switch]}),
+        )
     )
 
 

@@ -327,7 +327,7 @@ def _children_of(fields: Iterable[str]) -> Callable[[Any], tuple[Term, ...]]:
     """Reads these fields; one of tuples stands alone."""
     names = tuple(fields)
     if names == ("args",):
-        return lambda t: t.args  # type: ignore[no-any-return]
+        return lambda t: t.args
     return lambda t: tuple(getattr(t, n) for n in names)
 
 

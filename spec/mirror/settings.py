@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.settings import Expectation, Preset, Slice
+from interlock.spec.language.settings import Expectation, Preset, Slice, old_and_sound
 
 _SOUND = {
     "resume_blocks": "replace",
@@ -73,9 +73,9 @@ SLICES = (
 
 
 EXPECTATIONS = (
-    *(
-        row
-        for switch, old, slice_, property_, why in (
+    *old_and_sound(
+        _SOUND,
+        (
             (
                 "resume_blocks", "append", "mirror_table", "mirror-equals-block-table",
                 "the blocks from before the preemption stay in the copy",
@@ -124,14 +124,7 @@ EXPECTATIONS = (
                 "unlaunched_save", "kept", "mirror_saves", "open-store-has-its-block",
                 "a request is preempted, and its store is still planned",
             ),
-        )
-        for row in (
-            Expectation(slice=slice_, property=property_, verdict="fails", why=why, set={switch: old}),
-            Expectation(
-                slice=slice_, property=property_, verdict="holds", why=f"the sound value of {switch}",
-                set={switch: _SOUND[switch]},
-            ),
-        )
+        ),
     ),
     Expectation(
         preset="seed", slice="mirror_table", property="mirror-equals-block-table", verdict="holds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.settings import Expectation, Preset, Slice
+from interlock.spec.language.settings import Expectation, Preset, Slice, old_and_sound
 
 _SOUND = {
     "failed_read": "reported",
@@ -271,9 +271,9 @@ SLICES = (
 
 
 EXPECTATIONS = (
-    *(
-        row
-        for switch, old, slice_, property_, why in (
+    *old_and_sound(
+        _SOUND,
+        (
             (
                 "failed_read", "counted_as_loaded", "tier_promote", "ready-slot-holds-its-key",
                 "a read breaks off, its status is dropped, and lookup finds the slot ready",
@@ -350,14 +350,7 @@ EXPECTATIONS = (
                 "buffered_store", "holds_nothing", "task_blocks", "accepted-store-is-not-dropped",
                 "the block is reused while the store is buffered",
             ),
-        )
-        for row in (
-            Expectation(slice=slice_, property=property_, verdict="fails", why=why, set={switch: old}),
-            Expectation(
-                slice=slice_, property=property_, verdict="holds", why=f"the sound value of {switch}",
-                set={switch: _SOUND[switch]},
-            ),
-        )
+        ),
     ),
     Expectation(
         preset="seed", slice="tier_mixed", property="pins-equal-outstanding-users", verdict="holds",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 
 from interlock.adapters.cli.session import Session
-from interlock.adapters.cli.specification import digest, modules
+from interlock.adapters.cli.specification import digest, modules, named
 from interlock.adapters.documents.show import (
     FailureCounts,
     Lifecycle,
@@ -22,7 +22,7 @@ from interlock.spec.language.actions import Update
 from interlock.spec.language.properties import LeadsTo, Property
 from interlock.spec.language.render import render as term_text
 from interlock.spec.language.settings import Demonstration
-from interlock.spec.language.specification import Specification, UnknownName
+from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import TRUE
 
 
@@ -54,10 +54,7 @@ class ShowBinding:
         )
 
     def _modules(self) -> list[Specification]:
-        known = modules()
-        if self.module is not None and self.module not in {m.name for m in known}:
-            raise UnknownName("module", self.module, [m.name for m in known])
-        return [m for m in known if self.module in (None, m.name)]
+        return list(modules()) if self.module is None else [named(self.module)]
 
     def partial(self, reason: str) -> ShowDocument:
         """Nothing is shown before the end."""

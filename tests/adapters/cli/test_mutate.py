@@ -182,7 +182,6 @@ def test_for_real_on_a_small_specification(monkeypatch, tmp_path):
     """Engine, processes, traces and document together."""
     small = lamps()
     monkeypatch.setattr(run, "simple", lambda: (small,))
-    monkeypatch.setattr(run, "MODULES", ())
     request = MutateRequest(slices=None, modules=["lamps"], strict=False, trace_dir=tmp_path, jobs=2, budget=60)
     bound = MutateBinding(request, Session(["mutate"], None))
     document = bound.run()

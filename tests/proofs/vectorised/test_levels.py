@@ -1,7 +1,6 @@
 """Levels leave the device when its memory runs short, and come back for the way back."""
 
 import numpy as np
-import pytest
 from support.explorations import slice_system, summary
 
 from interlock.proofs.explorer.search import Limits
