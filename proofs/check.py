@@ -65,6 +65,7 @@ class Run:
     never_enabled: list[str]
     engine: str = "plain"
     module: str = ""
+    quiescent: int | None = None
 
 
 @dataclass(slots=True)
@@ -191,6 +192,7 @@ def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
         never_enabled=found.never_enabled,
         engine=found.engine,
         module=system.spec.name,
+        quiescent=found.quiescent,
     )
 
 

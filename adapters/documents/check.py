@@ -34,6 +34,9 @@ class Run(Part):
     never_enabled: list[str] = Field([], description="Actions that no reachable state enables.")
     engine: str = Field("plain", description="The explorer: plain, vectorised, or which judged what.")
     module: str = Field("", description="The module of the specification that the slice belongs to.")
+    quiescent: int | None = Field(
+        None, ge=0, description="States in which no fair action is enabled; null if the engine does not count them."
+    )
 
 
 class CheckDocument(Document):

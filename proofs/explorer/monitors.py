@@ -8,7 +8,8 @@ from interlock.proofs.explorer.generate import Generator
 from interlock.proofs.explorer.layout import State
 from interlock.proofs.explorer.program import Fault, Program, defined
 from interlock.spec.language import terms as T
-from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Witness
+from interlock.spec.language.actions import Fairness
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Quiescence, Witness
 
 _PREMISE = "premise:"
 
@@ -16,6 +17,10 @@ Said = tuple[str, str]
 """What is said of a formula that is false, and of one that is undefined."""
 IN_STATE: Said = ("is false in the last state", "cannot be evaluated in the last state")
 BEFORE_STEP: Said = ("is false when the last step is taken", "cannot be evaluated when the last step is taken")
+AT_REST: Said = (
+    "is false in the last state, where no fair action is enabled",
+    "cannot be evaluated in the last state, where no fair action is enabled",
+)
 OF_STEP: Said = ("is false of the last step", "cannot be evaluated on the last step")
 
 
@@ -38,6 +43,8 @@ class Monitors:
         sought: witnesses by id, premises by :func:`premise_key`.
         before_checks, step_checks: per action instance, on the state before and on the step.
         sought_steps: the witnesses of steps, per action instance.
+        at_rest: what is true where no fair action is enabled.
+        fair: the instances of fair actions.
     """
 
     def __init__(self, program: Program) -> None:
@@ -47,8 +54,12 @@ class Monitors:
         self.step_checks: dict[int, list[tuple[str, Callable[[State, State], bool]]]] = {}
         self.before_checks: dict[int, list[tuple[str, Callable[[State], bool]]]] = {}
         self.sought_steps: dict[int, list[tuple[str, Callable[[State, State], bool]]]] = {}
+        self.at_rest: list[tuple[str, Callable[[State], bool]]] = []
+        self.fair = frozenset(n for n, i in enumerate(program.instances) if i.step.action.fairness != Fairness.NONE)
         for p in program.system.properties:
             match p:
+                case Quiescence():
+                    self.at_rest.append((p.id, program.predicate(p.formula)))
                 case Invariant():
                     self.invariants[p.id] = p.formula
                     if p.premise is not None:
@@ -102,6 +113,10 @@ class Monitors:
     def false_before(self, via: int, state: State) -> list[tuple[str, str]]:
         """The boundary clauses that are false (or undefined) when an instance is taken, each with a message."""
         return _wrong(self.before_checks.get(via, ()), BEFORE_STEP, state)
+
+    def false_at_rest(self, state: State) -> list[tuple[str, str]]:
+        """What should be true of ``state`` because no fair action is enabled in it and is not, each with a message."""
+        return _wrong(self.at_rest, AT_REST, state)
 
     def false_of_step(self, via: int, state: State, after: State) -> list[tuple[str, str]]:
         """The action properties that are false (or undefined) of a step, each with a message."""

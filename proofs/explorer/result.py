@@ -57,6 +57,7 @@ class Exploration:
         engine: which explorer found it.
         collision_bound: upper bound on the probability that a state was taken for another one;
             0 if states were compared whole.
+        quiescent: states in which no fair action is enabled; ``None`` if they were not counted.
     """
 
     program: Program
@@ -73,3 +74,4 @@ class Exploration:
     engine: str = "plain"
     collision_bound: float = 0.0
     cut: bool = False
+    quiescent: int | None = None

@@ -109,6 +109,7 @@ class _Search:
         self.enabled: set[int] = set()
         self.premises: set[str] = set()
         self.transitions = 0
+        self.quiescent = 0
         self.depth = 0
         self.reason = ""
         self.cut = False
@@ -148,6 +149,7 @@ class _Search:
             ),
             witnesses=self.witnesses,
             cut=self.cut,
+            quiescent=self.quiescent,
         )
 
     def _start(self) -> list[int]:
@@ -171,11 +173,16 @@ class _Search:
         graph, successors, number_of = self.graph, self.program.successors, self.graph.number
         step_checks, before_checks = self.monitors.step_checks, self.monitors.before_checks
         sought_steps = self.monitors.sought_steps
+        fair = self.monitors.fair
         following: list[int] = []
         for number in level:
             state = graph.states[number]
             outcomes = successors(state)
             self.transitions += len(outcomes)
+            if fair.isdisjoint(via for via, _ in outcomes):
+                self.quiescent += 1
+                for property_id, message in self.monitors.false_at_rest(state):
+                    self._record(property_id, number, message)
             edges = array("q")
             for via, after in outcomes:
                 self.enabled.add(via)

@@ -14,6 +14,7 @@ from interlock.spec.language.properties import (
     Invariant,
     LeadsTo,
     Property,
+    Quiescence,
     Witness,
     needs_graph,
 )
@@ -64,6 +65,9 @@ def _verdict(p: Property, met: Met, actions: Collection[str], exhaustive: bool) 
             says = any(a in actions for a in p.actions)
         case BoundaryClause():
             says = p.action in actions
+        case Quiescence():
+            # That nothing ever comes to rest is an answer too: nothing is stuck.
+            says = True
         case LeadsTo():
             says = p.id in met.premises
     return "holds" if says else "vacuous"

@@ -6,6 +6,7 @@ from interlock.spec.admission.actions import ACTIONS
 from interlock.spec.admission.demonstrations import DEMONSTRATIONS
 from interlock.spec.admission.lifecycles import LIFECYCLES
 from interlock.spec.admission.properties import PROPERTIES
+from interlock.spec.admission.quiescence import QUIESCENCE
 from interlock.spec.admission.rows import ROWS
 from interlock.spec.admission.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.admission.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
@@ -23,7 +24,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *ROWS),
+        properties=(*PROPERTIES, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

@@ -6,6 +6,7 @@ from interlock.spec.delivery.actions import ACTIONS
 from interlock.spec.delivery.demonstrations import DEMONSTRATIONS
 from interlock.spec.delivery.lifecycles import LIFECYCLES
 from interlock.spec.delivery.properties import PROPERTIES
+from interlock.spec.delivery.quiescence import QUIESCENCE
 from interlock.spec.delivery.rows import ROWS
 from interlock.spec.delivery.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.delivery.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
@@ -23,7 +24,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *ROWS),
+        properties=(*PROPERTIES, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

@@ -6,6 +6,7 @@ from interlock.spec.encoder.actions import ACTIONS
 from interlock.spec.encoder.demonstrations import DEMONSTRATIONS
 from interlock.spec.encoder.lifecycles import LIFECYCLES
 from interlock.spec.encoder.properties import PROPERTIES
+from interlock.spec.encoder.quiescence import QUIESCENCE
 from interlock.spec.encoder.rows import ROWS
 from interlock.spec.encoder.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.encoder.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
@@ -23,7 +24,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *ROWS),
+        properties=(*PROPERTIES, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

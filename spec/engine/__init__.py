@@ -7,6 +7,7 @@ from interlock.spec.engine.counting import COUNTS
 from interlock.spec.engine.demonstrations import DEMONSTRATIONS
 from interlock.spec.engine.lifecycles import LIFECYCLES
 from interlock.spec.engine.properties import PROPERTIES
+from interlock.spec.engine.quiescence import QUIESCENCE
 from interlock.spec.engine.records import RECORDS
 from interlock.spec.engine.recovering import RECOVERY
 from interlock.spec.engine.rows import ROWS
@@ -26,7 +27,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *RECORDS, *COUNTS, *RECOVERY, *ROWS),
+        properties=(*PROPERTIES, *RECORDS, *COUNTS, *RECOVERY, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

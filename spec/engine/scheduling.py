@@ -201,6 +201,7 @@ decode = Action(
 NOTHING_THERE,
     ),
     updates=(*take(), *_schedules(computed(r), known=computed(r) < tokens(r))),
+    fairness=Fairness.STRONG, fairness_why=_BUDGET,
     source="contract Q20, I-10; AS:74-78: hashed only when the token is known",
     doc="The token after the prompt is computed, perhaps before the step that samples it has been processed.",
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from interlock.spec.groups.actions import ACTIONS
 from interlock.spec.groups.demonstrations import DEMONSTRATIONS
 from interlock.spec.groups.lifecycles import LIFECYCLES
+from interlock.spec.groups.quiescence import QUIESCENCE
 from interlock.spec.groups.rows import ROWS
 from interlock.spec.groups.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.groups.source_properties import PROPERTIES
@@ -24,7 +25,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=(*ACTIONS, *SOURCE_ACTIONS),
-        properties=(*PROPERTIES, *ROWS),
+        properties=(*PROPERTIES, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

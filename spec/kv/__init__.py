@@ -6,6 +6,7 @@ from interlock.spec.kv.actions import ACTIONS
 from interlock.spec.kv.demonstrations import DEMONSTRATIONS
 from interlock.spec.kv.lifecycles import LIFECYCLES
 from interlock.spec.kv.properties import PROPERTIES
+from interlock.spec.kv.quiescence import QUIESCENCE
 from interlock.spec.kv.rows import ROWS
 from interlock.spec.kv.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.kv.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
@@ -23,7 +24,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *ROWS),
+        properties=(*PROPERTIES, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

@@ -26,6 +26,7 @@ def compose(
     covered: Mapping[str, tuple[str, ...]],
     more: tuple[Property, ...] = (),
     glue: Mapping[str, tuple[Conjunct, ...]] | None = None,
+    fair: Mapping[str, str] | None = None,
     expectations: tuple[Expectation, ...] = (),
 ) -> Specification:
     """The composition of modules, not yet built.
@@ -35,6 +36,8 @@ def compose(
 
     Args:
         glue: further conjuncts by action: what one module's action needs of the other's state.
+        fair: actions that are free in their module and weakly fair here, each with the reason: the other
+            module waits for them.
         slices: of the composition.
         covered: for each slice, the properties of the parts that are checked in it as well; the
             composition has only these, and ``more``.
@@ -51,7 +54,7 @@ def compose(
         variables=_union("variable", (v for p in parts for v in p.variables)),
         channels=_union("channel", (c for p in parts for c in p.channels)),
         lifecycles=tuple(life for p in parts for life in p.lifecycles),
-        actions=tuple(_glued(a, (glue or {}).get(a.name, ())) for a in _actions(parts)),
+        actions=tuple(_glued(a, (glue or {}).get(a.name, ()), (fair or {}).get(a.name)) for a in _actions(parts)),
         properties=(*_properties(parts, covered), *more),
         slices=slices,
         expectations=expectations,
@@ -109,8 +112,11 @@ def _both(a: Action, b: Action, module: str) -> Action:
     )
 
 
-def _glued(a: Action, more: tuple[Conjunct, ...]) -> Action:
-    return a.model_copy(update={"guard": (*a.guard, *more)}) if more else a
+def _glued(a: Action, more: tuple[Conjunct, ...], why_fair: str | None) -> Action:
+    changes: dict[str, object] = {"guard": (*a.guard, *more)} if more else {}
+    if why_fair is not None:
+        changes |= {"fairness": Fairness.WEAK, "fairness_why": why_fair}
+    return a.model_copy(update=changes) if changes else a
 
 
 def _distinct(c: Conjunct, taken: Sequence[Conjunct], module: str) -> Conjunct:

@@ -1,4 +1,4 @@
-"""The five kinds of property, each with a stable id."""
+"""The six kinds of property, each with a stable id."""
 
 from __future__ import annotations
 
@@ -62,6 +62,18 @@ class LeadsTo(_Property):
     conclusion: AnyTerm
 
 
+class Quiescence(_Property):
+    """True of every reachable state in which no fair action is enabled: there the system may stand still for ever.
+
+    What stands still must owe nothing, so a deadlock violates it, and so does a state in which
+    only the environment (an arrival, a fault) could bring about anything. In SPIN's words, the
+    formula says what a valid end state is. A slice that never comes to rest has none that is not.
+    """
+
+    kind: Literal["quiescence"] = "quiescence"
+    formula: AnyTerm
+
+
 class Witness(_Property):
     """Some reachable state satisfies it; a guard against properties that hold because nothing happens.
 
@@ -105,8 +117,10 @@ def about_steps_by(p: ActionProperty | BoundaryClause) -> tuple[str, ...]:
 
 
 def needs_graph(p: _Property) -> bool:
-    """Whether judging it takes more than looking at each state once: the edges, or every step."""
-    return isinstance(p, LeadsTo) or (isinstance(p, Witness) and bool(p.actions))
+    """Whether judging it takes more than looking at each state once: the edges, every step, or what is enabled."""
+    return isinstance(p, (LeadsTo, Quiescence)) or (isinstance(p, Witness) and bool(p.actions))
 
 
-Property = Annotated[Invariant | LeadsTo | Witness | ActionProperty | BoundaryClause, Field(discriminator="kind")]
+Property = Annotated[
+    Invariant | LeadsTo | Quiescence | Witness | ActionProperty | BoundaryClause, Field(discriminator="kind")
+]

@@ -13,6 +13,7 @@ from interlock.spec.language.properties import (
     Invariant,
     LeadsTo,
     Property,
+    Quiescence,
     Witness,
 )
 from interlock.spec.language.settings import Slice
@@ -41,6 +42,8 @@ def check_properties(spec: Specification, signature: Signature, systems: Sequenc
                 if p.premise is not None:
                     checker.require(p.premise, BOOL, frozenset())
                 _check_proof(spec, p, place, systems)
+            case Quiescence():
+                checker.require(p.formula, BOOL, frozenset())
             case Witness() if not p.actions:
                 checker.require(p.formula, BOOL, frozenset())
             case LeadsTo():

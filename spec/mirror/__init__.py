@@ -8,6 +8,7 @@ from interlock.spec.mirror.actions import ACTIONS
 from interlock.spec.mirror.demonstrations import DEMONSTRATIONS
 from interlock.spec.mirror.lifecycles import LIFECYCLES
 from interlock.spec.mirror.properties import PROPERTIES
+from interlock.spec.mirror.quiescence import QUIESCENCE
 from interlock.spec.mirror.rows import ROWS
 from interlock.spec.mirror.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.mirror.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
@@ -23,7 +24,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *ROWS),
+        properties=(*PROPERTIES, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

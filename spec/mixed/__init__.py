@@ -11,12 +11,12 @@ from interlock.spec.encoder import SPECIFICATION as ENCODER
 from interlock.spec.kv import SPECIFICATION as KV
 from interlock.spec.language.build import build
 from interlock.spec.language.compose import compose
-from interlock.spec.mixed.glue import GLUE
+from interlock.spec.mixed.glue import FAIR, GLUE
 from interlock.spec.mixed.properties import PROPERTIES
 from interlock.spec.mixed.settings import COVERED, EXPECTATIONS, SLICES
 
 SPECIFICATION = build(
-    compose("mixed", (KV, ENCODER), SLICES, COVERED, more=PROPERTIES, glue=GLUE, expectations=EXPECTATIONS)
+    compose("mixed", (KV, ENCODER), SLICES, COVERED, more=PROPERTIES, glue=GLUE, fair=FAIR, expectations=EXPECTATIONS)
 )
 
 __all__ = ["SPECIFICATION"]

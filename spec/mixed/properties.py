@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.predicates import is_
+from interlock.spec.encoder.quiescence import QUIESCENCE as ENCODER_QUIESCENCE
 from interlock.spec.encoder.vocabulary import kv_held
 from interlock.spec.kv.predicates import live
+from interlock.spec.kv.quiescence import QUIESCENCE as KV_QUIESCENCE
 from interlock.spec.kv.vocabulary import b, holds, j, job_loads, r, request_state, request_states
-from interlock.spec.language.properties import Invariant, Witness
+from interlock.spec.language.properties import Invariant, Quiescence, Witness
 from interlock.spec.language.terms import exists, forall
 
 _DEFERRED = exists(r, is_(r, "deferred"))
 
 PROPERTIES = (
+    Quiescence(
+        id="both-rest-with-nothing-owed",
+        source="contract section 1 engine loop; seeds 000, 002",
+        doc="Where nothing has to happen any more, neither module owes anything: neither waits for the other.",
+        slices=("kv_and_encoder",),
+        formula=ENCODER_QUIESCENCE.formula & KV_QUIESCENCE.formula,
+    ),
     Invariant(
         id="deferred-by-encoder-holds-no-block",
         source="vLLM PR 41627; seeds 000",

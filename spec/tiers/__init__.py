@@ -8,6 +8,7 @@ from interlock.spec.tiers.actions import SCHEDULER_ACTIONS
 from interlock.spec.tiers.demonstrations import DEMONSTRATIONS
 from interlock.spec.tiers.lifecycles import LIFECYCLES
 from interlock.spec.tiers.properties import PROPERTIES
+from interlock.spec.tiers.quiescence import QUIESCENCE
 from interlock.spec.tiers.rows import ROWS
 from interlock.spec.tiers.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.tiers.tasks_actions import TASK, TASK_ACTIONS
@@ -33,7 +34,7 @@ SPECIFICATION = build(
         channels=(*CHANNELS, *TASK_CHANNELS),
         lifecycles=(*LIFECYCLES, TASK),
         actions=(*SCHEDULER_ACTIONS, *TRANSFER_ACTIONS, *TASK_ACTIONS),
-        properties=(*PROPERTIES, *TASK_PROPERTIES, *ROWS),
+        properties=(*PROPERTIES, *TASK_PROPERTIES, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

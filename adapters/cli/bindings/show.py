@@ -19,7 +19,7 @@ from interlock.adapters.documents.show import (
     ShownSwitch,
 )
 from interlock.spec.language.actions import Update
-from interlock.spec.language.properties import LeadsTo, Property
+from interlock.spec.language.properties import LeadsTo, Property, Quiescence
 from interlock.spec.language.render import render as term_text
 from interlock.spec.language.settings import Demonstration
 from interlock.spec.language.specification import Specification
@@ -109,6 +109,8 @@ def _property(spec: Specification, declared: Property) -> ShownProperty:
     match declared:
         case LeadsTo():
             formula = f"{term_text(declared.premise)} leads to {term_text(declared.conclusion)}"
+        case Quiescence():
+            formula = f"where no fair action is enabled: {term_text(declared.formula)}"
         case _:
             formula = term_text(declared.formula)
     return ShownProperty(

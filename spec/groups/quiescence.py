@@ -1,0 +1,28 @@
+"""Where stores and lookups of groups may stand still: a valid end state owes nothing."""
+
+from __future__ import annotations
+
+from interlock.spec.groups.settings import SLICES
+from interlock.spec.groups.vocabulary import (
+    c,
+    in_step,
+    prompt_state,
+    prompt_states,
+    r,
+    slot_state,
+    slot_states,
+)
+from interlock.spec.language.properties import Quiescence
+from interlock.spec.language.terms import forall
+
+QUIESCENCE = Quiescence(
+    id="groups-rest-with-nothing-pending",
+    source="seeds 003",
+    doc="Where nothing has to happen any more, no request loads or is held for a load, and no slot is being filled.",
+    slices=tuple(s.name for s in SLICES),
+    formula=(
+        forall(r, ~prompt_state(r).one_of(prompt_states["loading"], prompt_states["held"]))
+        & forall(c, slot_state(c).ne(slot_states["pending"]))
+        & ~in_step()
+    ),
+)

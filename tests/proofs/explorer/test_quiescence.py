@@ -1,0 +1,56 @@
+"""Where no fair action is enabled, the system may stand still for ever, and must owe nothing."""
+
+from __future__ import annotations
+
+import pytest
+from support.small import CLAIM, TURN_OFF, TURN_ON, act, at, explored, on, specification, system, x, y
+
+from interlock.proofs.choice import explore_with
+from interlock.proofs.explorer.search import Limits
+from interlock.spec.language.actions import Action, Fairness
+from interlock.spec.language.properties import Quiescence
+from interlock.spec.language.terms import exists, forall
+
+ALL_OFF = Quiescence(id="rests-dark", formula=forall(x, ~on(x)), **CLAIM)
+FAIR_OFF = TURN_OFF.model_copy(update={"fairness": Fairness.WEAK, "fairness_why": "a test"})
+NEVER_BOTH = act("turn_on", ~exists(y, on(y)), do=TURN_ON.updates, params=(x,))
+
+
+def test_what_has_to_end_does_not_stand_still() -> None:
+    found = explored((on, at), (TURN_ON, FAIR_OFF), ALL_OFF)
+
+    assert found.verdicts == {"rests-dark": "holds"}
+    assert (found.states, found.quiescent) == (4, 1)
+
+
+def test_an_action_that_need_not_happen_leaves_its_debt() -> None:
+    found = explored((on, at), (TURN_ON, TURN_OFF), ALL_OFF)
+    (counterexample,) = found.counterexamples
+
+    assert found.verdicts == {"rests-dark": "violated"}
+    assert (found.quiescent, counterexample.length) == (4, 1)
+    assert "no fair action is enabled" in counterexample.message
+
+
+def test_a_deadlock_is_a_state_at_rest() -> None:
+    found = explored((on, at), (NEVER_BOTH,), ALL_OFF)
+
+    assert found.verdicts == {"rests-dark": "violated"}
+    assert found.counterexamples[0].length == 1
+
+
+def test_what_never_rests_is_stuck_nowhere() -> None:
+    spins = act("spin", fair=True)
+    found = explored((on, at), (TURN_ON, TURN_OFF, spins), ALL_OFF)
+
+    assert found.verdicts == {"rests-dark": "holds"}
+    assert found.quiescent == 0
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(FAIR_OFF, "holds"), (TURN_OFF, "violated")])
+def test_the_vectorised_explorer_leaves_it_to_the_plain_one(off: Action, verdict: str) -> None:
+    spec = specification((on, at), (TURN_ON, off), (ALL_OFF,))
+    found = explore_with("vectorised", "cpu", system(spec), limits=Limits())
+
+    assert found.verdicts == {"rests-dark": verdict}
+    assert found.quiescent == (1 if verdict == "holds" else 4)
