@@ -163,8 +163,11 @@ def _one_of(known: Sequence[Specification], name: str) -> Specification:
     Raises:
         UnknownName: it is none of them.
     """
-    found = next((m for m in known if m.name == name), None)
-    if found is None and (found := named(name)) not in known:
+    for m in known:
+        if m.name == name:
+            return m
+    found = named(name)
+    if found not in known:
         raise UnknownName("module to change", name, [m.name for m in known])
     return found
 

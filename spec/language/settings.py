@@ -98,8 +98,14 @@ def old_and_sound(sound: Mapping[str, str], rows: Iterable[tuple[str, str, str, 
         row
         for switch, old, slice_, property_, why in rows
         for row in (
-            expect("fails", slice_, property_, why, **{switch: old}),
-            expect("holds", slice_, property_, f"the sound value of {switch}", **{switch: sound[switch]}),
+            Expectation(slice=slice_, property=property_, verdict="fails", why=why, set={switch: old}),
+            Expectation(
+                slice=slice_,
+                property=property_,
+                verdict="holds",
+                why=f"the sound value of {switch}",
+                set={switch: sound[switch]},
+            ),
         )
     )
 
