@@ -48,6 +48,13 @@ class UndefinedApplication(SpecificationViolation):
         super().__init__(f"{symbol}({arguments}) is not defined now")
 
 
+class UnknownPolicy(ValueError):
+    """No eviction policy has this name."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"unknown eviction policy {name!r}; known: {', '.join(known)}")
+
+
 class CompileError(ValueError):
     """The specification says something that cannot be compiled to constant-time code; names the place."""
 

@@ -16,8 +16,8 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.actions import Send
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import Var
-from interlock.statemachine.chunks import ChunkPool
 from interlock.statemachine.ledger import Ledger
+from interlock.statemachine.pool import ChunkPool, policy_named
 from interlock.statemachine.port import (
     BlockReferences,
     ConnectorMetadata,
@@ -76,6 +76,10 @@ class KVOffloadMachine:
 
     Args:
         switches: a value for every switch of the specification; the default preset if not given.
+        policy: which ready chunk makes room first, ``lru`` or ``arc``.
+
+    Raises:
+        UnknownPolicy: there is no policy of that name.
     """
 
     def __init__(
@@ -85,6 +89,7 @@ class KVOffloadMachine:
         num_chunks: int,
         num_workers: int,
         switches: Mapping[str, str] | None = None,
+        policy: str = "lru",
         spec: Specification = SPECIFICATION,
     ) -> None:
         values = spec.switch_values() if switches is None else dict(switches)
@@ -94,7 +99,13 @@ class KVOffloadMachine:
         self._sends = {a.name: tuple(s.channel for s in a.sends if _is_about_a_job(s)) for a in spec.actions}
         self._block_size = block_size
         self._next_job = 0
-        self.chunks = ChunkPool(num_chunks, lambda c: self._may("evict", c), lambda c: self._do("evict", c))
+        self.chunks = ChunkPool(
+            num_chunks,
+            policy_named(policy, num_chunks),
+            hash_of=self.ledger.function("chunk_hash").__getitem__,
+            may_evict=lambda c: self._may("evict", c),
+            evict=lambda c: self._do("evict", c),
+        )
         self._tracked: dict[str, Tracked] = {}
         self._finished: list[Tracked] = []
         self._visits: list[Visit] = []

@@ -62,8 +62,8 @@ HAND_WRITTEN = (
         "hand-written", "contract 2.2; the lifecycle is compiled",
     ),
     ListedDecision(
-        "choice", "chunks.ChunkPool",
-        "an absent chunk first, then the least recently used one that may be evicted",
+        "choice", "pool.ChunkPool",
+        "an absent chunk first, then the first in the order of the policy (lru, arc) that may be evicted",
         "hand-written", "contract 3.2, POL/lru",
     ),
     ListedDecision(

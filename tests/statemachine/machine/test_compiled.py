@@ -11,7 +11,7 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import UnknownName
 from interlock.spec.language.terms import Int, Sub
 from interlock.spec.language.variables import Site
-from interlock.statemachine import chunks, machine
+from interlock.statemachine import machine, pool
 from interlock.statemachine.decisions import compile_program
 from interlock.statemachine.decisions.listing import listing
 from interlock.statemachine.errors import GuardViolation, IllegalTransition, RangeViolation
@@ -35,7 +35,7 @@ def content(ledger):
 
 def test_no_hand_written_code_knows_a_switch_or_its_values():
     words = {w for s in SPECIFICATION.switches for w in (s.name, *s.values)} - {"in_flight", "no", "none"}
-    for module in (machine, chunks):
+    for module in (machine, pool.pool, pool.arc, pool.lru):
         found = words & set(re.findall(r"\w+", inspect.getsource(module)))
         assert not found, f"{module.__name__} names {found}"
 
@@ -76,7 +76,7 @@ def test_the_listing_says_what_is_compiled_and_what_is_not():
     for r in rows:
         if r.kind == "choice":
             module, _, name = r.where.partition(".")
-            assert hasattr({"machine": machine.KVOffloadMachine, "chunks": chunks}[module], name)
+            assert hasattr({"machine": machine.KVOffloadMachine, "pool": pool}[module], name)
 
 
 @pytest.mark.parametrize("name", [a.name for a in SPECIFICATION.actions if a.site == Site.SCHEDULER])

@@ -25,3 +25,21 @@ def test_after_a_reset_nothing_old_is_found(driver):
     assert d.machine.reset_cache()
 
     assert d.match("B") == (0, False)
+
+
+def test_a_chunk_that_a_load_reads_stays_reserved_through_a_reset_that_holds(driver):
+    d = driver(chunks=1, kv_reset="hold", match_busy="proceed")
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    d.finish("A")
+    d.build()
+    d.update()
+    d.add("B", ["h1", "h2"])
+    d.load("B", [7], external_blocks=1)
+    d.build()
+
+    d.machine.reset_cache()
+
+    assert (d.machine.chunks.absent, d.machine.chunks.ready) == ((), ())
+    d.update(completed=[1], received=["B"])
+    assert (d.machine.chunks.absent, d.machine.chunks.ready) == ((0,), ())

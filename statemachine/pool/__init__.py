@@ -1,0 +1,16 @@
+"""The CPU tier's chunks: which slot a store gets, and which ready chunk makes room for it."""
+
+from interlock.statemachine.pool.arc import AdaptiveReplacement
+from interlock.statemachine.pool.lru import LeastRecentlyUsed
+from interlock.statemachine.pool.policy import POLICIES, Chunk, EvictionPolicy, policy_named
+from interlock.statemachine.pool.pool import ChunkPool
+
+__all__ = [
+    "POLICIES",
+    "AdaptiveReplacement",
+    "Chunk",
+    "ChunkPool",
+    "EvictionPolicy",
+    "LeastRecentlyUsed",
+    "policy_named",
+]

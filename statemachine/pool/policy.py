@@ -1,0 +1,47 @@
+"""What a pool asks of an eviction policy, and the policies by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
+
+from interlock.statemachine.errors import UnknownPolicy
+from interlock.statemachine.pool.arc import AdaptiveReplacement
+from interlock.statemachine.pool.lru import LeastRecentlyUsed
+from interlock.statemachine.port import Hash
+
+Chunk = int
+
+
+class EvictionPolicy(Protocol):
+    """An order among the ready chunks. It never hears of pending chunks, and never decides what *may* go."""
+
+    def ready(self, chunk: Chunk, hash_: Hash) -> None:
+        """A store into the chunk has completed: it holds this prefix and can be found."""
+
+    def touched(self, chunk: Chunk) -> None:
+        """A ready chunk has been of use."""
+
+    def gone(self, chunk: Chunk, *, evicted: bool) -> None:
+        """A ready chunk is absent; ``evicted`` to make room, else by a reset."""
+
+    def order(self) -> Iterator[Chunk]:
+        """The ready chunks, the next to be evicted first."""
+
+
+POLICIES: Mapping[str, Callable[[int], EvictionPolicy]] = {
+    "lru": LeastRecentlyUsed,
+    "arc": AdaptiveReplacement,
+}
+"""From a name to the policy for a pool of so many chunks; a third one is one entry here."""
+
+
+def policy_named(name: str, size: int) -> EvictionPolicy:
+    """The policy of a name, for a pool of ``size`` chunks.
+
+    Raises:
+        UnknownPolicy: there is none of that name.
+    """
+    if name not in POLICIES:
+        raise UnknownPolicy(name, list(POLICIES))
+    return POLICIES[name](size)

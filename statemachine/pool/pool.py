@@ -1,0 +1,92 @@
+"""The chunk pool: which slot of the CPU tier a store gets. What may be evicted the specification says."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from interlock.statemachine.pool.policy import Chunk, EvictionPolicy
+from interlock.statemachine.port import Hash
+
+
+class ChunkPool:
+    """Absent chunks, first in first out, and ready ones in the order of a policy.
+
+    Args:
+        policy: which ready chunk goes first.
+        hash_of: the prefix that a ready chunk holds.
+        may_evict: whether a ready chunk may go now (no load reads it).
+        evict: makes a chunk absent; the pool hears of it through :meth:`moved`.
+
+    Pending chunks are with neither, so nothing can take them.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        policy: EvictionPolicy,
+        *,
+        hash_of: Callable[[Chunk], Hash],
+        may_evict: Callable[[Chunk], bool],
+        evict: Callable[[Chunk], None],
+    ) -> None:
+        self.size = size
+        self.policy = policy
+        self._hash_of, self._may_evict, self._evict = hash_of, may_evict, evict
+        self._absent: deque[Chunk] = deque(range(size))
+        self._ready: set[Chunk] = set()
+        self._evicting: Chunk | None = None
+
+    def take(self) -> Chunk | None:
+        """An absent chunk, after an eviction if there is none; ``None`` where all are pending or pinned.
+
+        The caller makes it pending at once.
+        """
+        if not self._absent:
+            victim = next((c for c in self.policy.order() if self._may_evict(c)), None)
+            if victim is None:
+                return None
+            self._evicting = victim
+            try:
+                self._evict(victim)
+            finally:
+                self._evicting = None
+        return self._absent[0]
+
+    def touch(self, chunk: Chunk) -> None:
+        """A ready chunk has been of use."""
+        if chunk in self._ready:
+            self.policy.touched(chunk)
+
+    def moved(self, chunk: Chunk, state: str) -> None:
+        """The lifecycle of a chunk has gone to a state."""
+        match state:
+            case "pending":
+                if chunk in self._ready:  # a reset, while a load reads it
+                    self._leaves(chunk)
+                else:
+                    self._absent.remove(chunk)
+            case "ready":
+                if chunk in self._ready:  # a load has let go of it
+                    self.policy.touched(chunk)
+                else:
+                    self._ready.add(chunk)
+                    self.policy.ready(chunk, self._hash_of(chunk))
+            case "absent":
+                if chunk in self._ready:
+                    self._leaves(chunk)
+                self._absent.append(chunk)
+
+    def _leaves(self, chunk: Chunk) -> None:
+        self._ready.remove(chunk)
+        self.policy.gone(chunk, evicted=chunk == self._evicting)
+
+    @property
+    def ready(self) -> tuple[Chunk, ...]:
+        """Ready chunks, the next to be evicted first."""
+        return tuple(self.policy.order())
+
+    @property
+    def absent(self) -> tuple[Chunk, ...]:
+        """Absent chunks, the next to be taken first."""
+        return tuple(self._absent)
