@@ -35,9 +35,7 @@ from interlock.spec.kv.vocabulary import (
     undone,
     w,
 )
-from interlock.spec.language.properties import (
-    Invariant,
-)
+from interlock.spec.language.properties import Ground, Invariant
 from interlock.spec.language.terms import card, exists, forall, ite
 
 WELL_COUNTED = (
@@ -90,14 +88,23 @@ REPORTS_COUNTED = Invariant(
     id="reports-are-counted",
     aliases=("I-46",),
     source="contract I-46, 2.3",
-    doc="A live job waits for exactly the workers that still have it and the reports under way.",
+    doc=(
+        "A job waits for exactly the workers that still have it and the reports under way: the count is never "
+        "negative, no worker reports twice, and the job ends with the last report and not before."
+    ),
     slices=EVERY,
     formula=forall(
         j,
         under_way(j)
         >> (pending_count(j).eq(card(w, with_worker(w, j)) + done(j) + undone(j)) & (pending_count(j) > 0)),
     ),
-    lemma=True,
+    premise=exists(j, under_way(j)),
+    proved=True,
+    proof=tuple(i for i in WELL_COUNTED if i != "reports-are-counted"),
+    grounds=(
+        Ground(action="report", conjunct="lifecycle-copy"),
+        Ground(action="report_failure", conjunct="lifecycle-copy"),
+    ),
 )
 NOT_DUPLICATED = Invariant(
     id="messages-are-not-duplicated",

@@ -27,6 +27,7 @@ from interlock.spec.kv.predicates import (
     serves,
     under_way,
 )
+from interlock.spec.kv.stable import STABLE
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,
@@ -280,6 +281,7 @@ PROPERTIES = (
     FINISH_STORE_TARGET_FREE,
     LOAD_SOURCE_SETTLED,
     *OWNERSHIP,
+    *STABLE,
     *BOOKKEEPING,
     *LEMMAS,
     *WITNESSES,

@@ -28,7 +28,10 @@ class _Property(Declaration):
 
 
 class Ground(Declaration):
-    """A guard conjunct on which a proof rests: without it the proof must fail, and a trace must show why."""
+    """A guard conjunct on which a proof rests: without it the proof must fail, and a trace must show why.
+
+    A row is the conjunct ``lifecycle-NAME``, a message ``message-CHANNEL``.
+    """
 
     action: Name
     conjunct: PropertyId

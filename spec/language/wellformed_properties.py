@@ -77,7 +77,9 @@ def _check_proof(spec: Specification, p: Invariant, place: str, systems: Sequenc
                 raise SpecificationError(place, f"lemma {i} is not claimed under {values}", "let it apply there too")
     for g in p.grounds:
         known(place, "action", g.action, [a.name for a in spec.actions])
-        if not any(c.id == g.conjunct for c in spec.action(g.action).guard):
+        # Rows and messages have become conjuncts too, under names of their own.
+        conjuncts = {c.id for system in systems for s in system.steps if s.name == g.action for c in s.guard}
+        if g.conjunct not in conjuncts | {c.id for c in spec.action(g.action).guard}:
             raise SpecificationError(
                 place, f"{g.action} has no conjunct {g.conjunct}", "name one of its guard's conjuncts"
             )

@@ -112,6 +112,7 @@ BLOCKS = (
         standing=("implied",),
         properties=(
             "store-source-stable",
+            "store-source-is-not-written-before-its-copy",
             "fence-marks-reallocated-sources",
             "preempted-stores-are-flushed",
             "group-store-source-stable",
@@ -134,6 +135,7 @@ BLOCKS = (
         standing=("implied",),
         properties=(
             "store-source-stable",
+            "store-source-is-not-written-before-its-copy",
             "group-store-source-stable",
         ),
         outside=(
