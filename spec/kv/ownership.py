@@ -95,7 +95,12 @@ STORE_WRITES_PENDING = Invariant(
     formula=forall(j, (live(j) & ~job_loads(j)) >> chunk_state(job_chunk(j)).eq(chunk_states["pending"])),
     premise=exists(j, live(j) & ~job_loads(j)),
     proved=True,
-    proof=("pending-chunk-has-one-store", "pinned-chunk-is-never-evicted", *WELL_COUNTED),
+    proof=(
+        "pending-chunk-has-one-store",
+        "pinned-chunk-is-never-evicted",
+        "planned-jobs-go-with-this-metadata",
+        *WELL_COUNTED,
+    ),
     grounds=(Ground(action="reset_cache", conjunct="between-steps"),),
 )
 
@@ -111,7 +116,7 @@ LOADED_CHUNK_STAYS = Invariant(
     ),
     premise=exists(j, live(j) & job_loads(j)),
     proved=True,
-    proof=WELL_COUNTED,
+    proof=("planned-jobs-go-with-this-metadata", *WELL_COUNTED),
     grounds=(Ground(action="evict", conjunct="not-pinned"),),
 )
 

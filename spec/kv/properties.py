@@ -83,7 +83,12 @@ NO_BLOCK_STORED_TWICE = Invariant(
     formula=forall(j, j2, _same_source >> j.eq(j2)),
     premise=exists(j, open_store(j)),
     proved=True,
-    proof=("open-stores-are-in-dedup-set", "one-open-store-per-block", *WELL_COUNTED),
+    proof=(
+        "open-stores-are-in-dedup-set",
+        "one-open-store-per-block",
+        "planned-jobs-go-with-this-metadata",
+        *WELL_COUNTED,
+    ),
     grounds=(
         Ground(action="plan_store", conjunct="not-in-flight"),
         Ground(action="plan_finish_store", conjunct="not-in-flight"),

@@ -159,7 +159,7 @@ SOURCE_UNWRITTEN = Invariant(
     proof=(
         *(lemma.id for lemma in STABLE_LEMMAS),
         "allocations-are-fresh-inside-schedule", "load-target-stays-owned", "held-block-is-used",
-        "a-step-message-per-worker", "metadata-arrives-with-its-step",
+        "a-step-message-per-worker",
         *WELL_COUNTED,
     ),
     grounds=(Ground(action="build_connector_meta", conjunct="fenced-are-flushed"),),
