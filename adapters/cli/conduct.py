@@ -12,6 +12,7 @@ from typing import Literal, Protocol, TypeVar
 
 from rich.console import RenderableType
 
+from interlock.adapters.cli.mistakes import mistake_in_specification
 from interlock.adapters.cli.problems import UsageProblem, as_usage_problem, one_line
 from interlock.adapters.cli.session import Session
 from interlock.adapters.documents.base import Document
@@ -51,7 +52,7 @@ def conduct(binding: Binding[D], session: Session, output: OutputFormat = "text"
     except KeyboardInterrupt:
         document = binding.partial(f"interrupted after {session.seconds:.1f} s")
     except Exception as error:
-        if (problem := as_usage_problem(error)) is not None:
+        if (problem := mistake_in_specification(error) or as_usage_problem(error)) is not None:
             raise problem from error
         traceback.print_exc()
         document = binding.partial(one_line(f"internal error, please report it: {type(error).__name__}: {error}"))

@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from interlock.adapters.cli.app import GROUPS, VERBS, app
+from interlock.adapters.cli.mistakes import mistake_in_specification
 from interlock.adapters.cli.problems import UsageProblem, one_line
 
 USAGE = 2
@@ -28,7 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _usage(where, _message(problem, where))
     except (KeyboardInterrupt, typer.Abort):
         return INCONCLUSIVE
-    except Exception:
+    except Exception as error:
+        if (mistake := mistake_in_specification(error)) is not None:
+            return _usage(where, str(mistake))
         # A fault of ours; Python's own exit code 1 would be read as a violation.
         traceback.print_exc()
         return INCONCLUSIVE
