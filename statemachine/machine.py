@@ -117,9 +117,12 @@ class KVOffloadMachine:
         self._phase, self._pending_count = ledger.function("phase"), ledger.function("pending_count")
         self._block_state, self._chunk_state = ledger.function("block_state"), ledger.function("chunk_state")
         self._hashed, self._must_flush = ledger.relation("hashed"), ledger.relation("must_flush")
-        self._holders, self._kept = ledger.index("holds", 1), ledger.index("kept", 0)
+        self._kept = ledger.index("kept", 0)
         self._by_hash = ledger.inverse("chunk_hash")
         self._job_loads = ledger.relation("job_loads")
+        self._by_block = ledger.inverse("job_block")
+        self._refers = ("used", "acknowledge") in ledger.program.tables["block"].rows
+        """A report may free a block: stores keep references on their sources."""
         self._request_state = ledger.function("request_state")
         self._may_load = self._decision("plan_load", "no-store-is-open")
 
@@ -209,7 +212,6 @@ class KVOffloadMachine:
         self._step_is_over()
         tracked = self._tracked.pop(request.request_id)
         self._do("finish", request.request_id)
-        self._hold_references(tracked.table)
         self._finished.append(tracked)
         return False
 
@@ -235,10 +237,11 @@ class KVOffloadMachine:
         for move in moves:
             if move.lifecycle == "chunk":
                 self.chunks.moved(move.entity, move.target)
-            elif move.lifecycle == "block":
-                self._hold_references((move.entity,))
             elif move.lifecycle == "job":
+                job = self._jobs.get(move.entity)
                 self._send(action, move)
+                if self._refers and job is not None:
+                    self._hold_reference(job.block)
 
     def _may(self, action: str, *known: Any) -> bool:
         return self._why_not[action](*known) is None
@@ -255,14 +258,16 @@ class KVOffloadMachine:
         if self._phase.get(()) == "executing":
             self._do("update_from_output")
 
-    def _hold_references(self, blocks: Iterable[int]) -> None:
-        """A block that is in use and in no request's table is in use by us."""
-        for block in blocks:
-            ours = self._block_state.get(block) == "used" and block not in self._holders
-            if ours != (block in self._referenced):
-                assert self._pool is not None, "the specification pins sources: bind_gpu_block_pool first"
-                (self._pool.touch if ours else self._pool.free_blocks)([block])
-                self._referenced ^= {block}
+    def _hold_reference(self, block: int) -> None:
+        """One reference on a block as long as some store reads it, whoever holds it besides.
+
+        Taken with the plan: a request may lose the block before we are told.
+        """
+        read = any(self._pending_count.get(j) and j not in self._job_loads for j in self._by_block.get(block, ()))
+        if read != (block in self._referenced):
+            assert self._pool is not None, "the specification pins sources: bind_gpu_block_pool first"
+            (self._pool.touch if read else self._pool.free_blocks)([block])
+            self._referenced ^= {block}
 
     # -- one request's blocks ------------------------------------------------------------------------
 
@@ -284,7 +289,6 @@ class KVOffloadMachine:
     def _preempt(self, request_id: str) -> None:
         tracked = self._tracked[request_id]
         self._do("preempt", request_id)
-        self._hold_references(tracked.table)
         tracked.table.clear()
         tracked.published = tracked.scanned = 0
 

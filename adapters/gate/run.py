@@ -33,6 +33,8 @@ from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.specification import UnknownName
 
 OWN = "interlock"
+SHIM = "interlock.adapters.vllm.shim:InterlockShim"
+"""Our own machine, where a real vLLM scheduler drives it."""
 NOT_IN_THIS_HARNESS = ("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing stores")
 """What the harness on a real scheduler never does; listed in every such run."""
 
@@ -86,8 +88,6 @@ def run_gate(
     switches = SPECIFICATION.switch_values("interlock", sets)
     if sets and connector != OWN:
         raise GateUsageError(f"--set changes our own machine, not {connector}", "gate interlock, or leave --set out")
-    if connector == OWN and engine != "embedded":
-        raise GateUsageError("our own machine runs in the embedded engine only", "leave --engine out")
     if connector != OWN and engine == "embedded":
         raise GateUsageError(f"{connector} needs a vLLM scheduler", "leave --engine out, or say --engine vllm")
     limits = PROFILES[engine, profile]
@@ -103,7 +103,8 @@ def run_gate(
             switches=switches if connector == OWN else None,
             workers=workers,
             meta={"connector": connector, "vllm": release, "seed": seed},
-            refines=connector == OWN,
+            # What a recorder sees on a real scheduler does not order flushes and empty steps as the machine does.
+            refines=connector == OWN and engine == "embedded",
         )
 
         def play(scenario: Scenario) -> Judgement:
@@ -160,20 +161,20 @@ def _driver(
     progress: Callable[[Progress], None] | None,
 ) -> tuple[AbstractContextManager[Driver], str | None, int]:
     """What plays, the release that it plays with, and how many workers it has."""
+    if connector == OWN and (config is not None or observer is not None):
+        raise GateUsageError("our own machine takes no --connector-config and no --observer", "leave them out")
     if engine == "embedded":
         from interlock.adapters.gate.drivers.embedded import WORKERS, EmbeddedDriver
 
-        if config is not None or observer is not None:
-            raise GateUsageError("our own machine takes no --connector-config and no --observer", "leave them out")
         return nullcontext(EmbeddedDriver(switches)), None, WORKERS
     from interlock.adapters.gate.drivers.vllm import VllmDriver
     from interlock.adapters.vllm.releases import NEWEST
 
-    extra = read_config(config)
+    extra = {"switches": switches} if connector == OWN else read_config(config)
     release = vllm or _installed() or NEWEST
     if progress is not None:
         progress(Progress(f"starting vLLM {release}"))
-    driver = VllmDriver(connector, extra, release, observer)
+    driver = VllmDriver(SHIM if connector == OWN else connector, extra, release, observer)
     return driver, driver.vllm, 1
 
 

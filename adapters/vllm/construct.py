@@ -156,6 +156,7 @@ class Constructor:
             "OffloadingConnector": {"cpu_bytes_to_use": chunks * rounded, "offload_prompt_only": False},
             # Its CPU pool is a BlockPool, whose block 0 is a null block.
             "SimpleCPUOffloadConnector": {"cpu_bytes_to_use": (chunks + 1) * page},
+            "InterlockShim": {"num_chunks": chunks},
         }
         # A subclass takes what its parent takes, as it is read by its parent's observer.
         return next((known[name] for name in self._class_names() if name in known), {})

@@ -163,9 +163,14 @@ def _crash(index: int, error: Exception, connector: object) -> dict[str, Any]:
 
     ``side`` is the connector's if its code was running, or if the scheduler refused what it handed over.
     """
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "/interlock/adapters/" not in f.filename]
-    frames = [f for f in frames if "/adapters/vllm/" not in f.filename]
     files = {inspect.getsourcefile(cls) for cls in type(connector).__mro__ if cls.__module__ != "builtins"}
+    # Our own connector is in a folder of the harness, which is nobody's code otherwise.
+    harness = ("/interlock/adapters/", "/adapters/vllm/")
+    frames = [
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if f.filename in files or not any(part in f.filename for part in harness)
+    ]
     theirs = [f for f in frames if f.filename in files or any(part in f.filename for part in CONNECTOR_CODE)]
     refused = isinstance(error, AssertionError) and any(p in f.name for f in frames for p in CONTRACT_CHECKS)
     where = theirs[-1] if theirs else frames[-1] if frames else None

@@ -57,8 +57,8 @@ HAND_WRITTEN = (
         "hand-written", "contract G3, Q13",
     ),
     ListedDecision(
-        "choice", "machine._hold_references",
-        "we hold a reference exactly on blocks whose lifecycle says used and that no request holds",
+        "choice", "machine._hold_reference",
+        "if a report may free a block, one reference on it from the plan of a store to its last report",
         "hand-written", "contract 2.2; the lifecycle is compiled",
     ),
     ListedDecision(

@@ -7,12 +7,14 @@ from collections.abc import Callable
 
 from interlock.adapters.vllm.observers.none import NoObserver
 from interlock.adapters.vllm.observers.offloading import OffloadingObserver
+from interlock.adapters.vllm.observers.ours import InterlockObserver
 from interlock.adapters.vllm.observers.protocol import Observer, ObserverError
 from interlock.adapters.vllm.observers.simple_cpu import SimpleCpuObserver
 
 KNOWN: dict[str, Callable[[], Observer]] = {
     "OffloadingConnector": OffloadingObserver,
     "SimpleCPUOffloadConnector": SimpleCpuObserver,
+    "InterlockShim": InterlockObserver,
 }
 
 NONE = "none"

@@ -50,3 +50,28 @@ def test_a_connector_without_an_observer_is_inconclusive_unless_that_is_enough()
     assert result.verdict == "inconclusive"
     assert "no-block-stored-twice-in-flight" in result.reason
     assert gate("ExampleConnector", "0.32.0", boundary_only=True).verdict == "clean"
+
+
+def ours(version: str, **asked):
+    return run_gate(connector="interlock", engine="vllm", vllm=version, **asked)
+
+
+@pytest.mark.parametrize("version", ["0.19.1", "0.32.0"])
+def test_our_machine_is_clean_on_a_real_scheduler(version: str) -> None:
+    result = ours(version)
+
+    assert result.verdict == "clean", result.reason
+    assert result.rules["no-block-stored-twice-in-flight"] > 100
+    assert result.rules["finish-store-carries-no-open-block"]
+
+
+def test_a_switch_of_the_specification_changes_our_machine_on_a_real_scheduler() -> None:
+    result = ours("0.32.0", sets={"store_dedup": "per_step"})
+
+    assert [f.property for f in result.findings] == ["no-block-stored-twice-in-flight"]
+    assert {f.side for f in result.findings} == {"connector"}
+
+
+def test_our_machine_keeps_its_sources_through_a_preemption_that_it_hears_of_late() -> None:
+    """The scheduler gives a victim's blocks away before the metadata says so: a reference must be there already."""
+    assert ours("0.32.0", sets={"source_hold": "pin"}).verdict == "clean"

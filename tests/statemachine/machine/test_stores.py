@@ -197,3 +197,17 @@ def test_one_report_too_many_is_refused(driver):
 
     with pytest.raises(IllegalTransition, match="job 0 is completed: acknowledge is illegal"):
         d.update(completed=[0, 0, 0])
+
+
+def test_a_reference_is_taken_with_the_plan_and_kept_to_the_last_report(driver):
+    d = driver(source_hold="pin", workers=2)
+    d.add("A", ["h1"])
+    d.admit("A", [1, 2])
+    (job,) = d.build().store_jobs
+
+    assert d.pool.held == [1]  # the request may lose the block before we are told
+
+    d.update(completed=[job.job])
+    assert d.pool.held == [1]
+    d.update(completed=[job.job])
+    assert d.pool.held == []

@@ -1,0 +1,47 @@
+"""Our own metadata, as the shim carries it: one job is one block."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from interlock.adapters.vllm.observers.protocol import Decoded, Job, Report
+from interlock.statemachine.port import TransferJob
+
+
+class InterlockObserver:
+    """Loads of a request are over for vLLM when the last of them is."""
+
+    def __init__(self) -> None:
+        from interlock.adapters.vllm.shim import InterlockWorkerMetadata
+
+        self._worker_meta = InterlockWorkerMetadata
+        self._loads: Counter[str] = Counter()
+
+    def decode(self, metadata: Any) -> Decoded:
+        """Decode one InterlockMetadata."""
+        sent = metadata.jobs
+        self._loads.update(j.request for j in sent.load_jobs)
+        return Decoded(
+            jobs=(*(_job(j, "load") for j in sent.load_jobs), *(_job(j, "store") for j in sent.store_jobs)),
+            flushed=tuple(f"j{job}" for job in sent.jobs_to_flush),
+        )
+
+    def report(self, completed: Sequence[Job], finished_requests: set[str]) -> Report:
+        """Jobs by number in the worker metadata, loads also by request in finished_recving."""
+        del finished_requests  # no free is ever delayed for a store
+        report = Report(acknowledged=list(completed))
+        if completed:
+            report.worker_meta = self._worker_meta({job.key: 1 for job in completed})
+        for job in completed:
+            if job.kind == "load" and job.request is not None:
+                self._loads[job.request] -= 1
+                if not self._loads[job.request]:
+                    del self._loads[job.request]
+                    report.finished_recving.add(job.request)
+        return report
+
+
+def _job(job: TransferJob, kind: Any) -> Job:
+    return Job(id=f"j{job.job}", kind=kind, pairs=((job.block, job.chunk),), request=job.request, key=job.job)

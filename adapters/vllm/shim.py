@@ -1,0 +1,167 @@
+"""Our machine as a scheduler-side connector, so that a real vLLM scheduler drives it.
+
+    KVTransferConfig(kv_connector="InterlockShim", kv_connector_module_path="interlock.adapters.vllm.shim",
+                     kv_connector_extra_config={"num_chunks": 1024})
+
+It moves no bytes: the worker's half is played (by the gate) or left out (by `interlock bench machine`).
+Imports vLLM, so it is loaded by vLLM's factory only. Signatures of 0.19.1 to 0.32.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vllm.distributed.kv_transfer.kv_connector.v1.base import (
+    KVConnectorBase_V1,
+    KVConnectorMetadata,
+    KVConnectorWorkerMetadata,
+)
+
+from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.port import ConnectorMetadata, ConnectorOutput, ScheduledRequest, ScheduledStep
+
+
+@dataclass
+class InterlockMetadata(KVConnectorMetadata):
+    """What a step carries to the worker."""
+
+    jobs: ConnectorMetadata
+
+
+@dataclass
+class InterlockWorkerMetadata(KVConnectorWorkerMetadata):
+    """Jobs that ended, each with the number of workers that say so."""
+
+    completed: dict[int, int] = field(default_factory=dict)
+    failed: dict[int, int] = field(default_factory=dict)
+
+    def aggregate(self, other: KVConnectorWorkerMetadata) -> InterlockWorkerMetadata:
+        """The reports of two workers together (rule R-48)."""
+        assert isinstance(other, InterlockWorkerMetadata)
+        return InterlockWorkerMetadata(_sum(self.completed, other.completed), _sum(self.failed, other.failed))
+
+
+class References:
+    """vLLM's pool of GPU blocks, by block id."""
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+
+    def touch(self, block_ids: Sequence[int]) -> None:
+        """Take a reference to each."""
+        self._pool.touch([self._pool.blocks[b] for b in block_ids])
+
+    def free_blocks(self, block_ids: Sequence[int]) -> None:
+        """Give one back for each."""
+        self._pool.free_blocks([self._pool.blocks[b] for b in block_ids])
+
+
+class InterlockShim(KVConnectorBase_V1):
+    """Translates vLLM's calls to those of ``ConnectorPort``; decides nothing.
+
+    Extra config: ``num_chunks`` (size of the CPU tier in blocks; required), ``num_workers`` (1),
+    ``switches`` (of the specification), ``policy`` (``lru`` or ``arc``).
+    """
+
+    def __init__(self, vllm_config: Any, role: Any, kv_cache_config: Any = None) -> None:
+        try:
+            super().__init__(vllm_config, role, kv_cache_config)
+        except TypeError:  # up to 0.11 there is no third argument
+            super().__init__(vllm_config, role)
+        extra = vllm_config.kv_transfer_config.kv_connector_extra_config
+        if "num_chunks" not in extra:
+            raise ValueError('InterlockShim needs "num_chunks" in kv_connector_extra_config: blocks of the CPU tier')
+        self._machine = KVOffloadMachine(
+            block_size=vllm_config.cache_config.block_size,
+            num_chunks=int(extra["num_chunks"]),
+            num_workers=int(extra.get("num_workers", 1)),
+            switches=SPECIFICATION.switch_values("interlock", extra.get("switches")),
+            policy=extra.get("policy", "lru"),
+        )
+        self._known: set[str] = set()
+
+    # -- the scheduler's half ------------------------------------------------------------------------
+
+    def bind_gpu_block_pool(self, gpu_block_pool: Any) -> None:
+        """See the base class."""
+        self._machine.bind_gpu_block_pool(References(gpu_block_pool))
+
+    def on_new_request(self, request: Any) -> None:
+        """See the base class."""
+        self._known.add(request.request_id)
+        self._machine.on_new_request(request)
+
+    def get_num_new_matched_tokens(self, request: Any, num_computed_tokens: int) -> tuple[int | None, bool]:
+        """See the base class."""
+        if request.request_id not in self._known:  # releases that do not tell of arrivals
+            self.on_new_request(request)
+        return self._machine.get_num_new_matched_tokens(request, num_computed_tokens)
+
+    def update_state_after_alloc(self, request: Any, blocks: Any, num_external_tokens: int) -> None:
+        """See the base class."""
+        self._machine.update_state_after_alloc(request, blocks.get_block_ids()[0], num_external_tokens)
+
+    def build_connector_meta(self, scheduler_output: Any) -> InterlockMetadata:
+        """See the base class."""
+        return InterlockMetadata(self._machine.build_connector_meta(_step(scheduler_output)))
+
+    def update_connector_output(self, connector_output: Any) -> None:
+        """See the base class."""
+        meta = connector_output.kv_connector_worker_meta
+        done = meta if isinstance(meta, InterlockWorkerMetadata) else InterlockWorkerMetadata()
+        self._machine.update_connector_output(
+            ConnectorOutput(done.completed, done.failed, tuple(sorted(connector_output.finished_recving or ())))
+        )
+
+    def request_finished(self, request: Any, block_ids: list[int]) -> tuple[bool, dict[str, Any] | None]:
+        """See the base class."""
+        if request.request_id not in self._known:
+            return False, None  # it ended before it was ever looked at
+        self._known.discard(request.request_id)
+        return self._machine.request_finished(request, block_ids), None
+
+    def has_pending_push_work(self) -> bool:
+        """See the base class."""
+        return self._machine.has_pending_work()
+
+    def reset_cache(self) -> bool:
+        """See the base class."""
+        return self._machine.reset_cache()
+
+    # -- the worker's half: there is none here -------------------------------------------------------
+
+    def start_load_kv(self, forward_context: Any, **kwargs: Any) -> None:
+        """Nothing: whoever plays the worker reads the metadata."""
+
+    def wait_for_layer_load(self, layer_name: str) -> None:
+        """Nothing."""
+
+    def save_kv_layer(self, layer_name: str, kv_layer: Any, attn_metadata: Any, **kwargs: Any) -> None:
+        """Nothing."""
+
+    def wait_for_save(self) -> None:
+        """Nothing."""
+
+
+def _step(output: Any) -> ScheduledStep:
+    """What was scheduled: running requests first, then those that were let in."""
+    counts, cached = output.num_scheduled_tokens, output.scheduled_cached_reqs
+    scheduled = [
+        ScheduledRequest(request, computed, counts[request], tuple(new[0]) if new else ())
+        for request, computed, new in zip(cached.req_ids, cached.num_computed_tokens, cached.new_block_ids, strict=True)
+    ]
+    scheduled += [
+        ScheduledRequest(new.req_id, new.num_computed_tokens, counts[new.req_id]) for new in output.scheduled_new_reqs
+    ]
+    return ScheduledStep(tuple(scheduled), tuple(sorted(_preempted(output))))
+
+
+def _preempted(output: Any) -> Iterable[str]:
+    return getattr(output, "preempted_req_ids", None) or ()
+
+
+def _sum(a: dict[int, int], b: dict[int, int]) -> dict[int, int]:
+    return {job: a.get(job, 0) + b.get(job, 0) for job in (*a, *(j for j in b if j not in a))}
