@@ -6,7 +6,6 @@ from interlock.spec.encoder.lifecycles import last_load_report
 from interlock.spec.encoder.predicates import (
     has_external,
     in_pool,
-    in_queue,
     is_,
     is_consumed,
     is_loading,
@@ -21,6 +20,7 @@ from interlock.spec.encoder.visits import (
     BEFORE_TAKING,
     BETWEEN_STEPS,
     ENCODER_READY,
+    IN_ITS_TURN,
     NOT_VISITED,
     NOTHING_COMPUTED,
     ONE_VISIT,
@@ -44,6 +44,7 @@ from interlock.spec.encoder.vocabulary import (
     freeable_slots,
     i,
     i2,
+    in_queue,
     j,
     load_done,
     load_item,
@@ -113,7 +114,7 @@ claim_cached = Action(
     name="claim_cached", event="claim_cached", params=(r, p, i), site=SCHEDULER, observed=False,
     fires=(fire("visit", r), fire("encoder_entry", i)),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, ONE_VISIT,
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, IN_ITS_TURN, ONE_VISIT,
         NOTHING_COMPUTED,
         need("stands-ahead", stands(r, p, "ahead")),
         STANDS_AT_P,

@@ -54,6 +54,7 @@ VISIT = Lifecycle(
         ),
         row("loading", "finish", "held", source="contract Q31: the load is still to come"),
         row("held", "loaded", "finished", source="contract Q32"),
+        row("running", "complete", "absent", source="contract Q26: stop, length"),
         *_each(("waiting", "deferred", "running", "stalled"), "fail_unavailable", "finished", "contract Q34"),
     ),
 )
@@ -85,6 +86,7 @@ FEATURE = Lifecycle(
             for event in ("finish", "fail_unavailable")
             for row_ in _each(("ahead", "matched", "entered", "counted", "passed"), event, "none", "contract Q31")
         ),
+        *_each(("ahead", "passed"), "complete", "none", "contract Q26"),
     ),
 )
 

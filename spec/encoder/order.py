@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.books import BOOKS_OF_PROOFS
-from interlock.spec.encoder.predicates import claims, future, has_a_match, in_pool, in_queue, is_, may_go_on, stands
+from interlock.spec.encoder.predicates import claims, future, has_a_match, in_pool, is_, may_go_on, stands
 from interlock.spec.encoder.slices import ASK, DRAFTS, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
 from interlock.spec.encoder.vocabulary import (
     block,
@@ -12,6 +12,7 @@ from interlock.spec.encoder.vocabulary import (
     feature_item,
     gave_up,
     i,
+    in_queue,
     item,
     job,
     kv_held,

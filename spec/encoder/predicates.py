@@ -13,6 +13,7 @@ from interlock.spec.encoder.vocabulary import (
     feature_state,
     feature_states,
     gave_up,
+    in_queue,
     kv_held,
     p,
     phase,
@@ -22,6 +23,7 @@ from interlock.spec.encoder.vocabulary import (
     pool_load,
     pool_load_states,
     position,
+    queue,
     request,
     uses,
     visit_state,
@@ -49,9 +51,19 @@ def in_pool(i: Term, *states: str) -> Term:
     return pool_entry(i).one_of(*(pool_entry_states[s] for s in states))
 
 
-def in_queue(r: Term) -> Term:
-    """r waits: a visit may admit it."""
-    return is_(r, "waiting", "deferred", "preempted")
+def comes_before(x: Term, y: Term) -> Term:
+    """In one schedule(), the turn of x comes before that of y, both of the queue: who holds KV, then by place.
+
+    Nothing is said of who was preempted until it is visited again: its turn depends on the policy (first come
+    first served, or priorities), and the KV that it gave up may have gone to a runner.
+    """
+    by_place = queue.before(x, y) & ~is_(x, "preempted") & ~is_(y, "preempted")
+    return in_queue(x) & ite(kv_held(x).eq(kv_held(y)), by_place, kv_held(x))
+
+
+def is_its_turn(r: Term) -> Term:
+    """If r is of the queue, this schedule() has visited all who come before it there."""
+    return in_queue(r) >> forall(_r, comes_before(_r, r) >> visited(_r))
 
 
 def between_steps() -> Term:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from interlock.spec.encoder.books import BOOKS, BOOKS_OF_PROOFS
 from interlock.spec.encoder.order import ORDER
-from interlock.spec.encoder.predicates import in_queue, is_, is_loading, stands
-from interlock.spec.encoder.slices import ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
+from interlock.spec.encoder.predicates import is_, is_loading, stands
+from interlock.spec.encoder.queue import QUEUES
+from interlock.spec.encoder.slices import ARRIVALS, ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
 from interlock.spec.encoder.vocabulary import (
     arrived,
     block,
@@ -13,6 +14,7 @@ from interlock.spec.encoder.vocabulary import (
     ec_gate,
     embedding,
     i,
+    in_queue,
     item,
     j,
     job,
@@ -31,7 +33,7 @@ from interlock.spec.encoder.vocabulary import (
     visited,
     w,
 )
-from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Witness
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Property, Witness
 from interlock.spec.language.terms import TRUE, Primed, Term, exists, forall
 
 _i, _j, _p, _r = item.var("iy"), job.var("jy"), position.var("py"), request.var("ry")
@@ -56,7 +58,7 @@ BLOCKS_NOBODY = ActionProperty(
     id="deferred-blocks-nobody",
     source="vLLM PR 41627; seeds 000",
     doc="When a schedule() ends, every request of the queue has been visited, unless KV ran out.",
-    slices=(*EVERY, QUEUE),
+    slices=(*EVERY, QUEUE, ARRIVALS),
     actions=("build_connector_meta",),
     formula=forall(r, in_queue(r) >> (visited(r) | room_ran_out())),
 )
@@ -65,7 +67,7 @@ ASKED_AGAIN = ActionProperty(
     id="deferred-is-asked-again",
     source="vLLM PR 41627; seeds 000; V-03",
     doc="Every schedule() asks again for each request that was put off, unless KV ran out before its turn.",
-    slices=(*EVERY, QUEUE),
+    slices=(*EVERY, QUEUE, ARRIVALS),
     actions=("build_connector_meta",),
     formula=forall(r, (is_(r, "deferred") >> (visited(r) | room_ran_out())) & (is_(r, "stalled") >> visited(r))),
 )
@@ -208,7 +210,7 @@ WITNESSES = (
     ),
 )
 
-PROPERTIES = (
+PROPERTIES: tuple[Property, ...] = (
     *(
         DEFERRED_HOLDS_NOTHING,
         BLOCKS_NOBODY,
@@ -223,6 +225,7 @@ PROPERTIES = (
     LOADS_END,
     COMPLETIONS_NOTED,
     *ORDER,
+    *QUEUES,
     *BOOKS,
     *WITNESSES,
 )

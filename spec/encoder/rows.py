@@ -17,6 +17,8 @@ ROWS = row_witnesses(
         "row-pool-load-under-way-load-reported-to-under-way": "ec_loads",
         "row-visit-deferred-no-kv": "ec_pool",
         "build_connector_meta": "ec_room",
+        "complete": "ec_arrivals",
+        "row-feature-passed-complete": "ec_twice",
         "evict_entry": "ec_room",
         "reject": "ec_room",
         "row-encoder-entry-referenced-drop-reference-to-referenced": "ec_room",

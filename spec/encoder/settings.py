@@ -44,6 +44,8 @@ def _scope(**sizes: int) -> dict[str, int]:
     return {**dict.fromkeys(_SIZES, 1), **sizes}
 
 
+# Requests that come again for ever, and who came first, are looked at in one slice.
+_RETURNS, _ARRIVALS = ("complete",), ("came_before",)
 _KV_LOADS = ("match_prefix", "start_kv_load", "loaded", "kv_load_fails")
 _DRAFTS = ("speculate", "reject")
 _FAILS = ("transfer_fails", "fetch_breaks", "expire", "fail_unavailable")
@@ -56,37 +58,43 @@ SLICES = (
     Slice(
         name="ec_ask",
         quick=True,
-        remove=_DRAFTS,
+        remove=(*_RETURNS, *_DRAFTS),
+        drop=_ARRIVALS,
         scope=_scope(),
         doc="One request and one item: asked in every state, with KV loads, transfers that hang or fail, preemption.",
     ),
     Slice(
         name="ec_room",
         quick=True,
-        remove=(*_KV_LOADS, *_POOL),
+        remove=(*_RETURNS, *_KV_LOADS, *_POOL),
+        drop=_ARRIVALS,
         scope=_scope(request=2, item=2),
         doc="Two requests and two items, one slot and KV for one of them: who gives up what; no connector.",
     ),
     Slice(
         name="ec_drafts",
-        remove=(*_KV_LOADS, *_POOL),
+        remove=(*_RETURNS, *_KV_LOADS, *_POOL),
+        drop=_ARRIVALS,
         scope=_scope(request=2, item=2, block=2),
         doc="The same with KV for both, so that both run: tokens counted, settled or rejected; no connector.",
     ),
     Slice(
         name="ec_twice",
+        drop=_ARRIVALS,
         scope=_scope(position=2, item=2),
         doc="One request with two features, of one item or of two, some computed and some ahead, with drafts.",
     ),
     Slice(
         name="ec_pool",
-        remove=(*_KV_LOADS, *_DRAFTS, "preempt", "claim_cached"),
+        remove=(*_RETURNS, *_KV_LOADS, *_DRAFTS, "preempt", "claim_cached"),
+        drop=_ARRIVALS,
         scope=_scope(request=2),
         doc="Two requests, with or without a feature, and KV for one: who waits for whom.",
     ),
     Slice(
         name="ec_queue",
         remove=(
+            *_RETURNS,
             *_KV_LOADS,
             *_DRAFTS,
             *_FAILS,
@@ -106,32 +114,62 @@ SLICES = (
             "resume",
             "go_on",
         ),
+        drop=_ARRIVALS,
         scope=_scope(request=3),
         doc="Three requests and KV for one: who is visited after a no, and after KV ran out; no encoder cache.",
     ),
     Slice(
         name="ec_running",
-        remove=_DRAFTS,
+        remove=(*_RETURNS, *_DRAFTS),
+        drop=_ARRIVALS,
         scope=_scope(request=2, block=2),
         doc="Two requests that may both run, one item: what one fetches or drops, the other needs.",
     ),
     Slice(
         name="ec_tight",
-        remove=_DRAFTS,
+        remove=(*_RETURNS, *_DRAFTS),
+        drop=_ARRIVALS,
         scope=_scope(request=2),
         doc="The same with KV for one of them: who is turned away, with what in hand.",
     ),
     Slice(
         name="ec_loads",
-        remove=(*_KV_LOADS, *_DRAFTS, *_FAILS, "claim_cached"),
+        remove=(*_RETURNS, *_KV_LOADS, *_DRAFTS, *_FAILS, "claim_cached"),
+        drop=_ARRIVALS,
         scope=_scope(position=2, item=2, worker=2, job=2),
         doc="Loads from the pool to two workers, reported late, and loads of one item that overlap.",
+    ),
+    Slice(
+        name="ec_arrivals",
+        remove=(
+            *_KV_LOADS,
+            *_DRAFTS,
+            *_FAILS,
+            "preempt",
+            "finish",
+            "claim_cached",
+            "use_cached",
+            "encode",
+            "take_external",
+            "advance",
+            "settle",
+            "free_input",
+            "drop_reference",
+            "evict_entry",
+            "evict_pool",
+            "load_reported",
+            "stall",
+            "resume",
+        ),
+        scope=_scope(request=3),
+        doc="Requests that arrive for ever, and KV for one: who is put off keeps its place. No encoder cache.",
     ),
 )
 
 
 _TRANSIT, _READS = "encoder-item-never-read-in-transit", "forward-reads-its-items"
 _NOTHING, _NOBODY, _AGAIN = "deferred-holds-nothing", "deferred-blocks-nobody", "deferred-is-asked-again"
+_PLACE = "deferred-keeps-its-place"
 _KV_BACK, _ENTRY = "ended-requests-give-kv-back", "entered-feature-has-its-entry"
 
 EXPECTATIONS = (
@@ -164,7 +202,23 @@ EXPECTATIONS = (
     expect("holds", "ec_twice", "answer-is-about-future-features", "R-65", ec_future="future_only"),
     expect("holds", "ec_twice", "fetch-is-for-a-future-feature", "R-65", ec_future="future_only"),
     expect("fails", "ec_pool", _NOBODY, "the scan ends at the deferred request", ec_defer="head_of_line"),
-    expect("fails", "ec_pool", _AGAIN, "the same, with two that are deferred", ec_defer="head_of_line"),
+    expect("fails", "ec_tight", _AGAIN, "one more is deferred before it, once preempted", ec_defer="head_of_line"),
+    expect("fails", "ec_arrivals", _PLACE, "put behind those that came later", ec_defer="requeued"),
+    expect(
+        "fails", "ec_arrivals", "later-arrival-is-not-admitted-first",
+        "the item has come meanwhile, but one that arrived later is visited first, and takes the KV",
+        ec_defer="requeued",
+    ),
+    expect("holds", "ec_arrivals", _NOBODY, "the scan goes on all the same", ec_defer="requeued"),
+    expect("holds", "ec_arrivals", _PLACE, "prepend_requests keeps the order", ec_defer="skipped"),
+    expect("holds", "ec_arrivals", "later-arrival-is-not-admitted-first", "asked first again", ec_defer="skipped"),
+    expect(
+        "holds", "ec_arrivals", "deferred-is-scheduled-though-others-arrive", "its turn comes first",
+        ec_defer="skipped",
+    ),
+    expect("holds", "ec_arrivals", _PLACE, "skipped_waiting is prepended too", _V28),
+    expect("holds", "ec_ask", "nobody-is-put-off-unasked", "no ensure_cache_available", ec_gate="none"),
+    expect("holds", "ec_running", "nobody-is-put-off-unasked", "only who waits is asked", ec_gate="waiting_only"),
     expect("holds", "ec_pool", _NOBODY, "it is skipped, not waited for", ec_defer="skipped"),
     expect("holds", "ec_pool", _AGAIN, "it is put back and visited by every schedule()", ec_defer="skipped"),
     expect(

@@ -14,14 +14,15 @@ from interlock.spec.encoder.predicates import (
     between_steps,
     claims,
     has_a_match,
-    in_queue,
     is_,
     is_asked,
+    is_its_turn,
     may_go_on,
     runners_are_visited,
     stands,
 )
 from interlock.spec.encoder.vocabulary import (
+    arrivals,
     block,
     ec_deadline,
     ec_defer,
@@ -31,12 +32,14 @@ from interlock.spec.encoder.vocabulary import (
     feature_item,
     gave_up,
     i,
+    in_queue,
     kv_held,
     kv_used,
     p,
     phase,
     phases,
     pool_free,
+    queue,
     r,
     r2,
     room_ran_out,
@@ -57,7 +60,7 @@ from interlock.spec.language.actions import (
     need,
     send,
 )
-from interlock.spec.language.terms import Term, exists, forall, ite
+from interlock.spec.language.terms import FALSE, Term, exists, forall, ite
 from interlock.spec.language.variables import Site
 
 SCHEDULER = Site.SCHEDULER
@@ -79,6 +82,8 @@ ONE_VISIT = need("one-visit-at-a-time", forall(r2, claims(r2) >> r2.eq(r)))
 BEFORE_TAKING = need("before-taking", forall(r2, ~claims(r2)))
 # schedule() comes to all that run, and only then to the queue (a stalled request is among those that run).
 RUNNERS_FIRST = need("runners-first", runners_are_visited())
+# Within the queue: who holds KV first, then in its order.
+IN_ITS_TURN = need("in-its-turn", is_its_turn(r))
 VISIT_OPENS = assign_all(r2, to=visiting(r2), value=r2.eq(r))
 VISIT_ENDS = assign_all(r2, to=visiting(r2), value=False)
 
@@ -94,7 +99,8 @@ add_request = Action(
     name="add_request", event="add_request", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r),),
     guard=(AFTER_UPDATE,),
-    source="contract Q1", doc="A request arrives.",
+    updates=(*queue.push_back(r), *arrivals.push_back(r)),
+    source="contract Q1", doc="A request arrives, at the end of the queue.",
 )  # fmt: skip
 
 match_prefix = Action(
@@ -117,6 +123,7 @@ start_fetch = Action(
         need("asks-for-it", asks_for(r, i)),
         need("not-given-up", ~gave_up(r, i)),
         need("pool-room", pool_free() > 0),
+        IN_ITS_TURN,
         BEFORE_TAKING,
     ),
     updates=(assign(pool_free(), pool_free() - 1), VISIT_ENDS, SCHEDULING),
@@ -124,11 +131,14 @@ start_fetch = Action(
     doc="Asked for r, the connector starts to fetch an item that it does not have.",
 )  # fmt: skip
 
+# Popped and put back: at its place, or as one that has just come.
+_PUT_BACK = tuple(u.model_copy(update={"when": ec_defer.is_("requeued")}) for u in queue.push_back(r))
+
 defer = Action(
     name="defer", event="defer", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r),),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, BEFORE_TAKING,
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, IN_ITS_TURN, BEFORE_TAKING,
         need("is-asked", is_asked(r)),
         need("not-all-there", ~all_there(r)),
         NOTHING_COMPUTED,
@@ -137,6 +147,7 @@ defer = Action(
     updates=(
         VISITED, VISIT_ENDS,
         assign(scan_stopped(), ec_defer.is_("head_of_line")),
+        *_PUT_BACK,
         SCHEDULING,
     ),
     fairness=Fairness.WEAK, fairness_why="schedule() visits the queue",
@@ -150,11 +161,12 @@ stall = Action(
     guard=(
         BETWEEN_STEPS, NOT_VISITED, BEFORE_TAKING,
         need("runners-first", is_(r, "running", "stalled") | runners_are_visited()),
+        IN_ITS_TURN,
         need("is-asked", is_asked(r)),
         need("not-all-there", ~all_there(r)),
         need("has-kv", kv_held(r)),
     ),
-    updates=(VISITED, VISIT_ENDS, SCHEDULING),
+    updates=(VISITED, VISIT_ENDS, *queue.remove(r), SCHEDULING),
     fairness=Fairness.WEAK, fairness_why="schedule() visits running requests and the queue",
     source="contract Q5, Q19, V-05; gate all only",
     doc="The same for a request that has KV: it is not scheduled in this step and keeps what it has.",
@@ -183,14 +195,15 @@ go_on = Action(
 admit = Action(
     name="admit", event="admit", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r), FEATURES),
-    guard=(BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, ONE_VISIT, ENCODER_READY, KV_ROOM),
+    guard=(BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, IN_ITS_TURN, ONE_VISIT, ENCODER_READY, KV_ROOM),
     updates=(
         assign(kv_used(), ite(kv_held(r), kv_used(), kv_used() + 1)),
         assign(kv_held(r), True),
         VISITED, VISIT_OPENS,
+        *queue.remove(r),
         SCHEDULING,
     ),
-    fairness=Fairness.STRONG, fairness_why="schedule() visits the queue; the scan may end before r's turn comes",
+    fairness=Fairness.WEAK, fairness_why="schedule() visits the queue, in its order",
     source="contract Q9 to Q11",
     doc="A waiting request gets its KV and is scheduled; what the KV match covers is computed.",
 )  # fmt: skip
@@ -199,7 +212,7 @@ no_kv = Action(
     name="no_kv", event="no_kv", params=(r,), site=SCHEDULER, observed=False,
     fires=(fire("visit", r),),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, ONE_VISIT, ENCODER_READY,
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, IN_ITS_TURN, ONE_VISIT, ENCODER_READY,
         need("no-room", ~kv_held(r) & (kv_used() >= block.size)),
     ),
     updates=(VISITED, VISIT_ENDS, assign(scan_stopped(), True), assign(room_ran_out(), True), SCHEDULING),
@@ -212,11 +225,13 @@ start_kv_load = Action(
     name="start_kv_load", event="start_kv_load", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r),),
     guard=(
-        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, ONE_VISIT, ENCODER_READY,
+        BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, IN_ITS_TURN, ONE_VISIT, ENCODER_READY,
         need("kv-room", ~kv_held(r) & (kv_used() < block.size)),
         need("has-a-match", has_a_match(r)),
     ),
-    updates=(assign(kv_used(), kv_used() + 1), assign(kv_held(r), True), VISIT_ENDS, SCHEDULING),
+    updates=(
+        assign(kv_used(), kv_used() + 1), assign(kv_held(r), True), VISIT_ENDS, *queue.remove(r), SCHEDULING,
+    ),
     source="contract Q8, 5(a): the gate comes before an asynchronous load, with n including its tokens",
     doc="The KV that matches is loaded asynchronously; r has its blocks meanwhile.",
 )  # fmt: skip
@@ -230,6 +245,7 @@ loaded = Action(
     updates=(
         assign(kv_used(), ite(_HELD, kv_used() - 1, kv_used())),
         assign(kv_held(r), ~_HELD),
+        *(u.model_copy(update={"when": ~_HELD}) for u in queue.push_front(r)),
     ),
     fairness=Fairness.STRONG, fairness_why="KV loads end; reports come with the output of steps",
     source="contract Q12, Q13, Q32",
@@ -240,6 +256,7 @@ kv_load_fails = Action(
     name="kv_load_fails", event="kv_load_fails", params=(r,), site=SCHEDULER, fault=True,
     fires=(fire("visit", r), FEATURES),
     guard=(AFTER_UPDATE,),
+    updates=queue.push_front(r),
     source="contract Q14, Q16, 5(a)",
     doc="Part of the KV load of r failed: it keeps KV, but features that the match covered are ahead again.",
 )  # fmt: skip
@@ -248,9 +265,9 @@ preempt = Action(
     name="preempt", event="preempt", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r), FEATURES),
     guard=(AFTER_UPDATE,),
-    updates=(assign(kv_held(r), False), assign(kv_used(), kv_used() - 1)),
-    source="contract Q22",
-    doc="A running request loses its KV and waits again.",
+    updates=(assign(kv_held(r), False), assign(kv_used(), kv_used() - 1), *queue.push_front(r)),
+    source="contract Q22: waiting.prepend",
+    doc="A running request loses its KV and waits again, at the front of the queue.",
 )  # fmt: skip
 
 _KEEPS_KV = is_(r, "loading") | (ec_finish_delay.is_("asked") & is_(r, "running", "stalled"))
@@ -269,9 +286,22 @@ finish = Action(
     name="finish", event="finish", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r), FEATURES),
     guard=(AFTER_UPDATE,),
-    updates=_end(_KEEPS_KV),
+    updates=(*_end(_KEEPS_KV), *queue.remove(r)),
     source="contract Q26, Q30, Q31, R-69",
     doc="A request ends (stop, length, abort): EC request_finished is called, KV goes back unless a load is to come.",
+)  # fmt: skip
+
+complete = Action(
+    name="complete", event="complete", params=(r,), site=SCHEDULER,
+    fires=(fire("visit", r), FEATURES),
+    guard=(AFTER_UPDATE, need("gave-back-its-items", ~exists(i, uses(r, i)))),
+    updates=(
+        *_end(FALSE),
+        *arrivals.remove(r),
+    ),
+    fairness=Fairness.STRONG, fairness_why="outputs are bounded (max_tokens), so a request that is scheduled ends",
+    source="contract Q26",
+    doc="A running request comes to its end, and its id is free for another: requests keep arriving for ever.",
 )  # fmt: skip
 
 fail_unavailable = Action(
@@ -281,7 +311,7 @@ fail_unavailable = Action(
         AFTER_UPDATE,
         need("given-up", exists(p, stands(r, p, "ahead", "entered") & gave_up(r, feature_item(r, p)))),
     ),
-    updates=_end(is_(r, "loading")),
+    updates=(*_end(is_(r, "loading")), *queue.remove(r)),
     source="contract Q34, R-66: take_unavailable_requests",
     doc="The connector reports r unrecoverable, for want of the data to encode an item that it gave up.",
 )  # fmt: skip
@@ -304,5 +334,5 @@ expire = Action(
 
 VISITS = (
     add_feature, add_request, match_prefix, start_fetch, defer, stall, resume, go_on, admit, no_kv, start_kv_load,
-    loaded, kv_load_fails, preempt, finish, fail_unavailable, expire,
+    loaded, kv_load_fails, preempt, finish, complete, fail_unavailable, expire,
 )  # fmt: skip

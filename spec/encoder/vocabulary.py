@@ -9,9 +9,10 @@ one share.
 
 from __future__ import annotations
 
+from interlock.spec.language.orders import Order
 from interlock.spec.language.settings import Switch
 from interlock.spec.language.sorts import Enumeration, Sort
-from interlock.spec.language.terms import Int, Size
+from interlock.spec.language.terms import Int, Size, Term
 from interlock.spec.language.variables import Discipline, Site, StateVar, channel, counter, function, relation
 from interlock.spec.shared.sorts import block, item, job, position, request, worker
 from interlock.spec.shared.step import output, phase, phases, step
@@ -73,9 +74,15 @@ ec_future = Switch(
 )
 ec_defer = Switch(
     name="ec_defer",
-    values=("head_of_line", "skipped"),
-    doc="What a no does to the scan: it ends there, as for want of KV, or goes on behind the request.",
-    source="vLLM PR 41627; contract section 1, skip and break",
+    values=("head_of_line", "requeued", "skipped"),
+    doc=(
+        "What a no does: the scan ends there, as for want of KV (head_of_line); or goes on behind the request, which "
+        "is put at the end of the queue (requeued) or back at its place (skipped)."
+    ),
+    source=(
+        "vLLM PR 41627; contract section 1, skip and break; requeued is no release's: seeds 000 forbids it, and all "
+        "put back with prepend_requests"
+    ),
 )
 ec_deadline = Switch(
     name="ec_deadline",
@@ -133,6 +140,20 @@ visited = relation("visited", r, site=S, doc="this schedule() has visited r")
 visiting = relation("visiting", r, site=S, doc="the visit to r is open: its answer was yes, and it goes on with r")
 scan_stopped = relation("scan_stopped", site=S, doc="this schedule() has ended its scan of the queue")
 
+
+def known(x: Term) -> Term:
+    """Request x has arrived, and its id is not free again."""
+    return visit_state(x).ne(visit_states["absent"])
+
+
+def in_queue(x: Term) -> Term:
+    """Request x waits: a visit may admit it."""
+    return visit_state(x).one_of(visit_states["waiting"], visit_states["deferred"], visit_states["preempted"])
+
+
+queue = Order(name="ahead_of", member=request, site=S, among=in_queue, doc="x stands before y in the waiting queue")
+arrivals = Order(name="came_before", member=request, site=G, among=known, doc="x has arrived before y")
+
 encoder_entry = function(
     "encoder_entry", i, result=encoder_entry_states, site=S, init=encoder_entry_states["absent"],
     doc="lifecycle encoder_entry",
@@ -175,6 +196,7 @@ room_ran_out = relation("room_ran_out", site=G, doc="a visit of this schedule() 
 
 VARIABLES = (
     visit_state, feature_state, feature_item, kv_held, kv_used, visited, visiting, scan_stopped, phase,
+    *queue.variables, *arrivals.variables,
     encoder_entry, uses, free_slots, freeable_slots,
     pool_entry, pool_free, pool_evictable, pool_pins, gave_up, pool_load, load_item, load_reports,
     embedding, pool_value, read_due, room_ran_out,

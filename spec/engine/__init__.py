@@ -6,13 +6,17 @@ from interlock.spec.engine.actions import ACTIONS
 from interlock.spec.engine.counting import COUNTS
 from interlock.spec.engine.demonstrations import DEMONSTRATIONS
 from interlock.spec.engine.lifecycles import LIFECYCLES
+from interlock.spec.engine.prefix import PREFIX
+from interlock.spec.engine.progress import PROGRESS
 from interlock.spec.engine.properties import PROPERTIES
 from interlock.spec.engine.quiescence import QUIESCENCE
 from interlock.spec.engine.records import RECORDS
 from interlock.spec.engine.recovering import RECOVERY
 from interlock.spec.engine.rows import ROWS
-from interlock.spec.engine.settings import EXPECTATIONS, PRESETS, SLICES
+from interlock.spec.engine.settings import EXPECTATIONS, PRESETS
+from interlock.spec.engine.slices import SLICES
 from interlock.spec.engine.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
+from interlock.spec.engine.witnesses import WITNESSES
 from interlock.spec.language.build import build
 from interlock.spec.language.specification import Specification
 
@@ -27,7 +31,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *RECORDS, *COUNTS, *RECOVERY, QUIESCENCE, *ROWS),
+        properties=(*PROPERTIES, *PROGRESS, *WITNESSES, *PREFIX, *RECORDS, *COUNTS, *RECOVERY, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

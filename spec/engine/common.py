@@ -14,10 +14,13 @@ from interlock.spec.engine.vocabulary import (
     t,
 )
 
-PARK, DECODE, ASYNC, RESUME, SPEC, SHARE, OVERLAP, LOOKUP, LATE, LATE_SYNC, LIVE, HAND, SECOND, PAIR, VICTIM = (
+(
+    PARK, DECODE, ASYNC, RESUME, SPEC, SHARE, OVERLAP, LOOKUP, LATE, LATE_SYNC, LIVE, HAND, SECOND, PAIR, VICTIM,
+    VICTIM_HIT,
+) = (
     "late_write", "decoding", "load_async", "resume", "speculating", "share", "share_overlap", "second_lookup",
     "late_report", "late_sync", "load_progress", "hand_over", "second_load", "load_pair",
-    "victim",
+    "victim", "victim_hit",
 )  # fmt: skip
 CORE = (PARK, DECODE, ASYNC, RESUME)
 LOADS = (PARK, ASYNC, LATE)

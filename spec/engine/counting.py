@@ -84,7 +84,7 @@ COUNTED_AT_ADMISSION = ActionProperty(
     id="cached-tokens-are-counted-at-admission",
     source="contract 8.1; vllm #36638",
     doc="At every admission, what a request has of its prompt without computing it is what it has cached.",
-    slices=(ASYNC, DECODE, LOOKUP),
+    slices=(SECOND, ASYNC, DECODE, LOOKUP),
     applies=cached_count.is_("refreshed") & ~recovery_base.is_("cached_tokens"),
     actions=("compute_new", "admit", "admit_refused", "compute_held", "decode"),
     formula=~is_in("running") >> Primed(body=cached(r)).eq(ite(computed(r) < PROMPT, computed(r), PROMPT)),

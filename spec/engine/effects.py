@@ -12,6 +12,7 @@ from interlock.spec.engine.vocabulary import (
     cached,
     cached_count,
     computed,
+    confirmed,
     counted,
     deferred_free,
     external,
@@ -56,6 +57,11 @@ FROZEN = cached_count.is_("frozen") | recovery_base.is_("cached_tokens")
 def smaller(x: Term, y: Term) -> Term:
     """The smaller of two numbers."""
     return ite(x < y, x, y)
+
+
+def larger(x: Term, y: Term) -> Term:
+    """The larger of two numbers."""
+    return ite(x > y, x, y)
 
 
 def take(b_: Term = b) -> tuple[Update, ...]:
@@ -112,6 +118,7 @@ def forget(when: Term = TRUE) -> tuple[Update, ...]:
     """The record of r is deleted: its id may come again."""
     return (
         assign(computed(r), ite(when, 0, computed(r))),
+        assign(confirmed(r), 0),
         assign(tokens(r), 0),
         assign(external(r), 0),
         assign(cached(r), 0),
@@ -130,6 +137,7 @@ def go_back(to: Term, *, in_update: bool) -> tuple[Update, ...]:
     of_this = t2.eq(t) if in_update else FALSE
     return (
         assign(computed(r), to),
+        assign(confirmed(r), smaller(confirmed(r), to)),
         assign(external(r), ite(cached_count.is_("frozen"), old, kept - smaller(local, kept))),
         assign(in_flight(r), ite(DROPS, 0, in_flight(r) - this_step)),
         assign(placeholders(r), ite(DROPS, 0, placeholders(r))),

@@ -6,7 +6,6 @@ from interlock.spec.engine.vocabulary import counted, r, t
 from interlock.spec.language.lifecycles import Lifecycle, Row, row
 
 _VISITED = ("waiting", "preempted", "admitting")
-_RUNS = ("admitting", "promoted", "running")
 
 
 def _rows(event: str, sources: tuple[str, ...], target: str, source: str) -> tuple[Row, ...]:
@@ -34,7 +33,7 @@ STATUS = Lifecycle(
         *_rows("compute_new", ("promoted", "running"), "running", "contract Q11, Q20"),
         *_rows("compute_held", ("promoted", "running"), "running", "contract Q11, Q24"),
         row("running", "draft", "running", source="contract Q20, I-10"),
-        *_rows("decode", _RUNS, "running", "contract Q20"),
+        *_rows("decode", ("promoted", "running"), "running", "contract Q20"),
         row("loading", "recover_loading", "loading_failed", source="contract Q16"),
         row("loading_failed", "recover_loading", "loading_failed", source="contract Q16"),
         row("received", "recover_loading", "received_failed", source="contract Q16: a late report"),

@@ -32,7 +32,7 @@ from interlock.spec.engine.vocabulary import (
     t,
     table,
 )
-from interlock.spec.language.terms import Member, Term, exists, ite
+from interlock.spec.language.terms import Member, Term, exists, forall, ite
 
 _rx, _tx = request.var("rx"), slot.var("tx")
 
@@ -118,6 +118,11 @@ def is_first(b_: Term, unclaimed: bool) -> Term:
 def awaits() -> Term:
     """r counts a block as computed, before step t, that another request is to compute again."""
     return exists(b2, table(r, b2) & redo(b2) & (place(b2) < computed(r) - scheduled_in(r, t)))
+
+
+def has_all_blocks_of_r(r_: Term) -> Term:
+    """Request ``r_`` holds every block that r holds."""
+    return forall(b2, table(r, b2) >> table(r_, b2))
 
 
 def is_computed_again_by_another(b_: Term) -> Term:

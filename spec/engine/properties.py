@@ -9,20 +9,15 @@ from interlock.spec.engine.vocabulary import (
     addressable,
     b,
     b2,
-    block,
     cached,
     computed,
     drafted,
-    entry_lost,
-    entry_wrong,
     external,
     filling,
     good,
     in_flight,
     late,
     load_meta,
-    loop,
-    loops,
     pass_state,
     pass_states,
     place,
@@ -32,12 +27,10 @@ from interlock.spec.engine.vocabulary import (
     redo,
     refused,
     reoffer,
-    request,
     role,
     roles,
     sampling,
     scheduled_in,
-    slot,
     stale_in,
     status,
     status_states,
@@ -49,25 +42,23 @@ from interlock.spec.engine.vocabulary import (
     this_life,
     tokens,
 )
-from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Witness
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import Primed, Term, card, exists, forall
 
 SHARE, OVERLAP, RESUME, ASYNC, PAIR, PARK, DECODE, SPEC, LOOKUP, LATE, HAND, LIVE, VICTIM = (
     "share", "share_overlap", "resume", "load_async", "load_pair", "late_write", "decoding", "speculating",
     "second_lookup", "late_report", "hand_over", "load_progress", "victim",
 )  # fmt: skip
-LATE_SYNC, SECOND, RESUMED = "late_sync", "second_load", "load_resumed"
+LATE_SYNC, SECOND, RESUMED, MIXED, VICTIM_HIT = "late_sync", "second_load", "load_resumed", "mixed_chain", "victim_hit"
 EVERY = (
-    SPEC, SHARE, OVERLAP, RESUME, ASYNC, PAIR, PARK, DECODE, LOOKUP, LATE, HAND, VICTIM, LATE_SYNC, SECOND, RESUMED,
+    SPEC, SHARE, OVERLAP, RESUME, ASYNC, PAIR, PARK, DECODE, LOOKUP, LATE, HAND, VICTIM, VICTIM_HIT, LATE_SYNC, SECOND,
+    RESUMED,
 )  # fmt: skip
 LOADS = (ASYNC, PAIR, PARK)
 DECODES = (DECODE, LOOKUP)
 PREEMPTS = (RESUME, ASYNC, SPEC, LOOKUP, HAND, VICTIM)
 COUNTS = (SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, LOOKUP, LATE, RESUMED)
 SAMPLES = (SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, SPEC, LOOKUP, LATE, HAND)
-
-
-SCHEDULE_ENDS = (SHARE, VICTIM, PAIR, RESUME, DECODE, LATE, PARK)
 
 
 def _is(r_: Term, *names: str) -> Term:
@@ -101,9 +92,11 @@ VALID_PREFIX = Invariant(
     source="seeds 001; vLLM PR 38096",
     doc=(
         "What a request counts as computed and processed is right, or known to be wrong and computed again by "
-        "another, or the report on it is still to be dealt with."
+        "another, or the report on it is still to be dealt with. Checked in scopes; for any size "
+        "counted-tokens-are-confirmed says what of it does not depend on what is in the blocks. It needs "
+        "hit_chain=same_blocks from two requests and four blocks on."
     ),
-    slices=EVERY,
+    slices=(*EVERY, MIXED),
     formula=forall(r, b, _counts >> (good(b) | redo(b) | _computed_soon | _due_before)),
     premise=exists(r, b, _counts),
 )
@@ -115,7 +108,7 @@ NO_INVALID_TOKEN = ActionProperty(
     aliases=("I-16",),
     source="contract I-16, D2; seeds 001",
     doc="No token is delivered whose step attended to a wrong block, unless the report on that was withheld.",
-    slices=EVERY,
+    slices=(*EVERY, MIXED),
     actions=("process_outputs",),
     formula=forall(r, (_delivers & sampling(r, t) & tainted(r, t)) >> exists(b, late(b))),
 )
@@ -143,15 +136,39 @@ HASHED_IS_VALID = Invariant(
     source="contract I-23, D1",
     doc=(
         "What the prefix cache can find is right, or about to be computed or loaded by a step under way, or to be "
-        "computed again by the request that holds it, or the report of a failure, of it or of a block before it, is "
-        "under way."
+        "computed again by the request that holds it, or the report of a failure, of it or of a block before it, "
+        "is under way. Known limit: if the report is late and its request has ended (or a reset has ended its "
+        "life), what was computed from the block stays: the slices have either late reports of such loads or such "
+        "ends. A report names a block, not a load, so when it comes nobody can tell which of the block's uses it "
+        "is about, nor what was computed from it: the contract (R-44) forbids such reports, and vLLM ignores ids "
+        "that nobody owns."
     ),
-    slices=EVERY,
+    slices=(*EVERY, MIXED),
     formula=forall(
         b,
         addressable(b) >> (good(b) | _computed_soon | _claimed_by_one | _failure_before),
     ),
     premise=exists(b, addressable(b)),
+)
+
+UNHASHED_IS_HELD = ActionProperty(
+    id="dropping-a-hash-leaves-the-holders",
+    aliases=("I-33",),
+    source="contract I-33, G5: evict_blocks; vLLM 0.32.0 v1/core/block_pool.py:807-825",
+    doc="When a block loses its hash because it is invalid or wrong, all tables stay as they are.",
+    slices=(SHARE, OVERLAP, DECODE, LATE),
+    actions=("begin_update", "claim", "keep_base", "recover_loading", "take_over"),
+    formula=forall(r2, b2, Primed(body=table(r2, b2)).eq(table(r2, b2))),
+)
+
+EMPTY_PIPELINE = Invariant(
+    id="empty-pipeline-has-nothing-in-flight",
+    source="contract I-09: both are 0 when the pipeline is empty",
+    doc="If no step is built or unprocessed, nothing is in flight, no output is awaited, and nothing is stale.",
+    slices=(PARK, RESUME, DECODE, SPEC, HAND, OVERLAP),
+    formula=forall(t, pass_state(t).eq(pass_states["idle"]))
+    >> forall(r, in_flight(r).eq(0) & placeholders(r).eq(0) & forall(t, ~stale_in(r, t) & scheduled_in(r, t).eq(0))),
+    premise=exists(r, status(r).eq(status_states["running"])) & forall(t, pass_state(t).eq(pass_states["idle"])),
 )
 
 COUNTERS_NONNEGATIVE = Invariant(
@@ -189,7 +206,7 @@ KNOWN_OR_OWED = ActionProperty(
     source="B-067 vllm #45138; contract I-10",
     doc="A token is scheduled only if it is known, or an unprocessed step of this life will sample it.",
     slices=DECODES,
-    actions=("decode",),
+    actions=("decode", "admit"),
     formula=computed(r) < tokens(r) + _owed,
 )
 
@@ -286,205 +303,11 @@ ENDS_WITH_BLOCKS = ActionProperty(
     formula=_held_places.eq(PROMPT),
 )
 
-_ry, _ty, _by = request.var("ry"), slot.var("ty"), block.var("by")
-
-LOADING_ENDS = LeadsTo(
-    id="loading-request-goes-on",
-    aliases=("V-01",),
-    source="contract V-01; B-122",
-    doc="A loading request is received, or ends.",
-    slices=(LIVE,),
-    vars=(_ry,),
-    premise=_is(_ry, "loading"),
-    conclusion=_is(_ry, "received", "received_failed", "absent"),
-)
-
-FAILURE_PROGRESS = LeadsTo(
-    id="failed-load-makes-progress",
-    aliases=("V-09",),
-    source="contract V-09, D9, R-10",
-    doc="A request whose load failed runs in the end, or ends.",
-    slices=(LIVE,),
-    vars=(_ry,),
-    premise=_is(_ry, "received_failed"),
-    conclusion=_is(_ry, "running", "absent"),
-)
-
-HELD_RELEASED = LeadsTo(
-    id="held-request-is-released",
-    aliases=("V-02",),
-    source="contract V-02",
-    doc="A request that ended while it was loading is released.",
-    slices=(LIVE,),
-    vars=(_ry,),
-    premise=_is(_ry, "held"),
-    conclusion=_is(_ry, "absent"),
-)
-
-
-UPDATES_END = LeadsTo(
-    id="an-update-ends",
-    source="contract 6.1, V-10",
-    doc="Whatever came with the output of a step, the scheduler gets through it.",
-    slices=(DECODE, LIVE, SHARE),
-    premise=loop().eq(loops["updating"]),
-    conclusion=loop().eq(loops["between"]),
-)
-
-SCHEDULES_END = LeadsTo(
-    id="a-schedule-ends",
-    source="contract section 1, Q7: every visit ends, if only for want of a block",
-    doc="Whatever requests there are and however few blocks, schedule() ends and its step goes out.",
-    slices=SCHEDULE_ENDS,
-    vars=(_ty,),
-    premise=pass_state(_ty).eq(pass_states["building"]),
-    conclusion=pass_state(_ty).eq(pass_states["dispatched"]),
-)
-
-REDONE = LeadsTo(
-    id="a-wrong-block-that-counts-is-computed-again",
-    source="seeds 001; found with this model: the request that was to compute a shared block again was aborted",
-    doc="If a running request counts a block that is known to be wrong, somebody computes it again: itself in the end.",
-    slices=(SHARE,),
-    vars=(_ry, _by),
-    premise=_is(_ry, "running") & table(_ry, _by) & redo(_by) & (place(_by) < computed(_ry)),
-    conclusion=~(_is(_ry, "running") & table(_ry, _by) & redo(_by)),
-)
-
-WAITING_GOES_ON = LeadsTo(
-    id="waiting-request-goes-on",
-    aliases=("V-03",),
-    source="contract V-03, Q4, Q8",
-    doc="A request that waits is loaded or admitted in the end, even if its lookup is put off, or ends.",
-    slices=(LIVE,),
-    vars=(_ry,),
-    premise=_is(_ry, "waiting"),
-    conclusion=_is(_ry, "loading", "running", "absent"),
-)
-
-PROMOTED_RUNS = LeadsTo(
-    id="promoted-request-runs",
-    source="contract V-12, Q13, Q14",
-    doc="A request that was loaded, wholly or in part, is admitted in the end, or ends.",
-    slices=(LIVE,),
-    vars=(_ry,),
-    premise=_is(_ry, "promoted"),
-    conclusion=_is(_ry, "running", "absent"),
-)
-
-
-def _some(id_: str, *names: str, slices: tuple[str, ...]) -> Witness:
-    return Witness(
-        id=id_, source="vacuity guard", doc=f"A request can be {' or '.join(names)}.", slices=slices,
-        formula=exists(_ry, _is(_ry, *names)),
-    )  # fmt: skip
-
-
-WITNESSES = (
-    _some("engine-some-loading", "loading", slices=(LIVE,)),
-    _some("engine-some-received-failed", "received_failed", slices=(LIVE,)),
-    _some("engine-some-held", "held", slices=(LIVE,)),
-    _some("engine-some-waiting", "waiting", slices=(LIVE,)),
-    _some("engine-some-promoted", "promoted", slices=(LIVE,)),
-    Witness(
-        id="engine-some-update",
-        source="vacuity guard",
-        doc="The output of a step can be under way to requests.",
-        slices=(DECODE, LIVE, SHARE),
-        formula=loop().eq(loops["updating"]),
-    ),
-    Witness(
-        id="engine-some-schedule",
-        source="vacuity guard",
-        doc="A step can be under construction.",
-        slices=SCHEDULE_ENDS,
-        formula=exists(_ty, pass_state(_ty).eq(pass_states["building"])),
-    ),
-    Witness(
-        id="engine-some-wrong-block-counts",
-        source="vacuity guard",
-        doc="A running request can count a block that another is to compute again.",
-        slices=(SHARE,),
-        formula=exists(_ry, _by, _is(_ry, "running") & table(_ry, _by) & redo(_by) & (place(_by) < computed(_ry))),
-    ),
-    Witness(
-        id="engine-token-from-a-wrong-block",
-        source="contract I-16: what no-token-from-invalid-block guards against",
-        doc="A step can sample from a block whose load failed: its token exists, and has to be dropped.",
-        slices=(DECODE,),
-        formula=exists(r, t, sampling(r, t) & tainted(r, t)),
-    ),
-    Witness(
-        id="engine-wrong-blocks-spread",
-        source="contract D2: what is computed from a wrong block is wrong",
-        doc="A block that a step computes can stay wrong, because the step attended to a wrong one.",
-        slices=(DECODE,),
-        actions=("run_forward",),
-        formula=exists(r, b, role(r, t, b).eq(roles["computed"]) & Primed(body=~good(b))),
-    ),
-    Witness(
-        id="engine-output-block-is-published",
-        source="contract G3; AS:74-78",
-        doc="A block that was scheduled with a placeholder is found once its token is there.",
-        slices=(DECODE,),
-        actions=("publish_output",),
-        formula=(place(b) >= PROMPT) & Primed(body=addressable(b)),
-    ),
-    Witness(
-        id="engine-guess-is-accepted",
-        source="contract Q20, I-10: speculative tokens",
-        doc="One output can bring two tokens: the sampled one, and a guess that was right.",
-        slices=(SPEC,),
-        actions=("process_outputs",),
-        formula=exists(r, Primed(body=tokens(r)).eq(tokens(r) + 2)),
-    ),
-    Witness(
-        id="engine-guess-is-rejected",
-        source="B-165 vllm #48245",
-        doc="A guess can be wrong: its request counts a token less.",
-        slices=(SPEC,),
-        actions=("reject_draft",),
-        formula=Primed(body=computed(r)).eq(computed(r) - 1) & Primed(body=~drafted(r, t)),
-    ),
-    Witness(
-        id="engine-sharer-keeps-its-base",
-        source="seeds 001; contract 5(b): others keep what they had",
-        doc="A request can share an invalid block and go back no further than to what was processed.",
-        slices=(OVERLAP,),
-        actions=("keep_base",),
-        formula=Primed(body=computed(r)) > 0,
-    ),
-    Witness(
-        id="engine-sharer-takes-over",
-        source="found with this model",
-        doc="A request can have to compute a block again because the one that was to do so is gone.",
-        slices=(SHARE,),
-        actions=("take_over",),
-        formula=Primed(body=computed(r)) < computed(r),
-    ),
-    Witness(
-        id="engine-entry-is-lost",
-        source="seeds 001",
-        doc="The scheduled-tokens map can lack a request.",
-        slices=(RESUME,),
-        actions=("lose_entry",),
-        formula=scheduled_in(r, t).eq(1) & Primed(body=entry_lost(r, t)),
-    ),
-    Witness(
-        id="engine-entry-is-inflated",
-        source="seeds 001",
-        doc="The scheduled-tokens map can say too much of a request.",
-        slices=(RESUME,),
-        actions=("inflate_entry",),
-        formula=scheduled_in(r, t).eq(1) & Primed(body=entry_wrong(r, t)),
-    ),
-)
-
 PROPERTIES = (
     COMPUTED_NONNEGATIVE, VALID_PREFIX, NO_INVALID_TOKEN, EXTERNAL_WITHIN_CACHED, HASHED_IS_VALID,
+    UNHASHED_IS_HELD, EMPTY_PIPELINE,
     COUNTERS_NONNEGATIVE, IN_FLIGHT_WITHIN, PLACEHOLDERS_ARE_OWED, KNOWN_OR_OWED, COMPUTED_WITHIN_TOKENS,
     NOT_OFFERED_AGAIN, STALE_CHANGES_NOTHING,
     LOADING_IS_NO_HIT, NO_LATE_WRITER, KNOWN_TOKENS, NOTHING_HELD, LOADING_HOLDS, ENDS_WITH_BLOCKS,
-    LOADING_ENDS, FAILURE_PROGRESS, HELD_RELEASED, UPDATES_END, SCHEDULES_END, REDONE, WAITING_GOES_ON, PROMOTED_RUNS,
-    *LEMMAS, *WITNESSES,
+    *LEMMAS,
 )  # fmt: skip

@@ -15,6 +15,7 @@ from interlock.spec.engine.common import (
     OVERLAP,
     PAIR,
     PARK,
+    PROCESSED,
     RESUME,
     SCHEDULES,
     SECOND,
@@ -26,6 +27,7 @@ from interlock.spec.engine.common import (
 )
 from interlock.spec.engine.predicates import at, is_free, is_in, step_is
 from interlock.spec.engine.vocabulary import (
+    PROMPT,
     addressable,
     b,
     b2,
@@ -144,6 +146,15 @@ PUBLISHES_ITS_OWN = ActionProperty(
     slices=(DECODE, SHARE),
     actions=("publish_output",),
     formula=table(r, b) & Primed(body=addressable(b)),
+)
+
+PUBLISHES_PROCESSED = ActionProperty(
+    id="published-block-is-processed",
+    source="contract G3; AS:74-78: computed tokens less placeholders are cached",
+    doc="The block of an output token is made addressable only when the step that computes it is processed, too.",
+    slices=(DECODE,),
+    actions=("publish_output",),
+    formula=(place(b) >= PROMPT) >> (place(b) < PROCESSED),
 )
 
 # --- steps
@@ -307,6 +318,7 @@ RECORDS = (
     HASHED_WHEN_SCHEDULED,
     HASHED_WHEN_PROMOTED,
     PUBLISHES_ITS_OWN,
+    PUBLISHES_PROCESSED,
     COMPUTES_WHAT_IT_SCHEDULES,
     TOUCHES_FOR_SCHEDULED,
     PLANNED_IS_COMPUTED,

@@ -38,7 +38,6 @@ ROWS = row_witnesses(
         "reset_running": "resume",
         "row-status-admitting-offer-sync": "second_lookup",
         "row-status-preempted-offer-sync": "resume",
-        "row-status-admitting-decode": "second_lookup",
         "draft": "speculating",
         "row-status-admitting-hit": "victim",
         "row-status-preempted-defer-by-lookup": "second_load",

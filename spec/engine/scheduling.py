@@ -8,6 +8,7 @@ from interlock.spec.engine.predicates import (
     another_is_visited,
     at,
     awaits,
+    has_all_blocks_of_r,
     is_free,
     is_in,
     step_is,
@@ -20,9 +21,11 @@ from interlock.spec.engine.vocabulary import (
     b2,
     before,
     computed,
+    confirmed,
     drafted,
     external,
     filling,
+    hit_chain,
     in_flight,
     load_meta,
     load_start,
@@ -138,18 +141,13 @@ def _schedules(place_of_token: Term, *, known: Term | bool = True) -> tuple[Upda
     )  # fmt: skip
 
 
-_PROMPT_TOKEN = (
-    BUILDING,
-    FREE,
-    need("prompt-token", computed(r) < PROMPT),
-)
 NOTHING_THERE = need("nothing-held-there", ~exists(b2, table(r, b2) & place(b2).eq(computed(r))))
 _BUDGET = "schedule() gives budget to every request in turn"
 
 compute_new = Action(
     name="compute_new", event="schedule_token", params=(r, t, b), site=SCHEDULER,
     fires=(fire("status", r),),
-    guard=(*_PROMPT_TOKEN, NO_OTHER_VISIT, AWAITED, NOTHING_THERE),
+    guard=(BUILDING, FREE, need("prompt-token", computed(r) < PROMPT), NO_OTHER_VISIT, AWAITED, NOTHING_THERE),
     updates=(*take(), *_schedules(computed(r))),
     fairness=Fairness.STRONG, fairness_why=_BUDGET,
     source="contract Q11, Q20, G1, G3",
@@ -159,7 +157,7 @@ compute_new = Action(
 admit = Action(
     name="admit", event="schedule_token", params=(r, t, b), site=SCHEDULER,
     fires=(fire("status", r),),
-    guard=(*_PROMPT_TOKEN, VISITING, NO_LOAD),
+    guard=(BUILDING, FREE, VISITING, NO_LOAD),
     updates=(*take(), *_schedules(computed(r))),
     fairness=Fairness.WEAK, fairness_why="a visit that has begun ends within its pass",
     source="contract Q9, Q10, G1, G3",
@@ -169,7 +167,7 @@ admit = Action(
 admit_refused = Action(
     name="admit_refused", event="schedule_token", params=(r, t, b), site=SCHEDULER,
     fires=(fire("status", r),),
-    guard=(*_PROMPT_TOKEN, VISITING, NO_LOAD, need("nothing-is-offered", reoffer.is_("suppressed") & refused(r))),
+    guard=(BUILDING, FREE, VISITING, NO_LOAD, need("nothing-is-offered", reoffer.is_("suppressed") & refused(r))),
     updates=(*take(), *_schedules(computed(r))),
     fairness=Fairness.STRONG, fairness_why=_BUDGET,
     source="contract Q10; R-10",
@@ -259,6 +257,7 @@ preempt = Action(
         *let_go(),
         *disown_output(),
         assign(computed(r), 0),
+        assign(confirmed(r), 0),
         assign(external(r), 0),
         assign(loop(), loops["no_wait"]),
     ),
@@ -272,6 +271,7 @@ reset_running = Action(
     guard=(BETWEEN,),
     updates=(
         unhash_unsettled(), *let_go(), *disown_output(), assign(computed(r), 0), assign(external(r), 0),
+        assign(confirmed(r), 0),
     ),
     source="contract Q23",
     doc="reset_prefix_cache(reset_running=True) preempts a running request between two steps.",
@@ -286,8 +286,17 @@ hit = Action(
         need("next-place", place(b).eq(computed(r))),
         need("before-external", external(r).eq(0)),
         need("leaves-a-token", computed(r) + 1 < tokens(r)),
+        need(
+            "computed-from-its-own-blocks",
+            hit_chain.is_("by_hash") | ~exists(t, unsettled(t, b)) | exists(r2, table(r2, b) & has_all_blocks_of_r(r2)),
+            policy=True,
+        ),
     ),
-    updates=(assign(table(r, b), True), assign(computed(r), computed(r) + 1)),
+    updates=(
+        assign(table(r, b), True),
+        assign(computed(r), computed(r) + 1),
+        assign(confirmed(r), confirmed(r) + 1),
+    ),
     source="contract G2, R-07; seeds 004: a hit is capped at num_tokens - 1",
     doc="The prefix cache has the next block of r's prefix: r takes a reference to it.",
 )  # fmt: skip
@@ -298,6 +307,7 @@ def _loads(to_hash: Term | bool) -> tuple[Update, ...]:
         *take(),
         assign(addressable(b), to_hash),
         assign(computed(r), computed(r) + 1),
+        assign(confirmed(r), confirmed(r) + 1),
         assign(external(r), external(r) + ite(computed(r) < PROMPT, 1, 0)),
     )
 
@@ -344,6 +354,7 @@ turn_away = Action(
     updates=(
         assign_all(b, to=table(r, b), value=False),
         assign(computed(r), 0),
+        assign(confirmed(r), 0),
         assign(loop(), loops["no_room"]),
     ),
     fairness=Fairness.WEAK,
@@ -389,6 +400,7 @@ promote = Action(
         assign_all(b, to=addressable(b), value=True, when=table(r, b) & (place(b) < computed(r))),
         assign_all(b, to=filling(b), value=False, when=table(r, b)),
         assign(computed(r), ite(computed(r).eq(tokens(r)), computed(r) - 1, computed(r))),
+        assign(confirmed(r), ite(confirmed(r).eq(tokens(r)), confirmed(r) - 1, confirmed(r))),
         # The last token is computed after all: if it came from outside, it counts as external no longer.
         assign(
             external(r),

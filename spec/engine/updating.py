@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.effects import disown_output, forget, go_back, let_go, recount, unhash_from, unhash_unsettled
+from interlock.spec.engine.effects import (
+    disown_output,
+    forget,
+    go_back,
+    larger,
+    let_go,
+    recount,
+    unhash_from,
+    unhash_unsettled,
+)
 from interlock.spec.engine.predicates import (
     IN_SCHEDULE,
     at,
@@ -24,6 +33,7 @@ from interlock.spec.engine.vocabulary import (
     before,
     claimed,
     computed,
+    confirmed,
     drafted,
     entry_lost,
     entry_wrong,
@@ -198,7 +208,9 @@ take_failure = Action(
     fires=(fire("status", r),),
     receives=(receive(failed_msg, t, r),),
     guard=(UPDATING, RECOMPUTE),
-    updates=(assign(computed(r), 0), assign(external(r), 0), assign(refused(r), ~is_in("held"))),
+    updates=(
+        assign(computed(r), 0), assign(confirmed(r), 0), assign(external(r), 0), assign(refused(r), ~is_in("held")),
+    ),
     fairness=Fairness.WEAK, fairness_why=ENDS,
     source="contract Q17",
     doc="The whole load of r failed: nothing is computed.",
@@ -284,6 +296,12 @@ process_outputs = Action(
     ),
     updates=(
         assign_all(r, to=in_flight(r), value=in_flight(r) - scheduled_in(r, t), when=_delivered),
+        # What comes behind a gap is not confirmed.
+        assign_all(
+            r, to=confirmed(r),
+            value=ite(start(r, t) > confirmed(r), confirmed(r), larger(confirmed(r), start(r, t) + scheduled_in(r, t))),
+            when=_delivered,
+        ),
         assign_all(r, to=tokens(r), value=tokens(r) + ite(drafted(r, t), 2, 1), when=_delivered & sampling(r, t)),
         assign_all(r, to=placeholders(r), value=placeholders(r) - 1, when=_delivered & sampling(r, t)),
         assign_all(r, to=scheduled_in(r, t), value=0),
@@ -314,7 +332,7 @@ take_over = Action(
         NO_OTHER_VISIT,
         need("shared-blocks-are-awaited", shared_recompute.is_("awaited")),
         need("admitted", is_in("running", "promoted")),
-        need("counts-a-wrong-block", table(r, b) & redo(b) & ~planned(b) & (place(b) < computed(r))),
+        need("counts-a-wrong-block", table(r, b) & redo(b) & ~planned(b) & (place(b) < computed(r) - in_flight(r))),
         need("first-of-them", ~exists(b2, table(r, b2) & redo(b2) & (place(b2) < place(b)))),
         need("not-yet-scheduled", ~exists(t, step_is("building") & (scheduled_in(r, t) > 0))),
         need("nobody-else-will", ~is_computed_again_by_another(b)),

@@ -138,10 +138,22 @@ stale_output = Switch(
     doc="What becomes of the last token of a request that was preempted after the step that samples it went out.",
     source="contract Q27, R-61; vLLM #50297",
 )
+hit_chain = Switch(
+    name="hit_chain",
+    values=("by_hash", "same_blocks"),
+    doc=(
+        "Whether a block that a step under way computes or loads is a hit for every request of that prefix, or only "
+        "for one whose blocks so far are those that the step attends to. Two blocks may have one hash, and a hit may "
+        "be any of them; a failed load is reported by block, so who holds the right one of the two, and behind it what "
+        "was computed from the failed one, is not found. (vLLM's map gives the block that was hashed first, and the "
+        "connector is asked after it: no way to this is known there.)"
+    ),
+    source="found with this model; contract G2: hits go by hash, block by block; 5(b): the scan goes by block",
+)
 SWITCHES = (
     recovery_base, pipeline, load_failure_policy, invalid_hash, in_flight_output, invalid_scan, reoffer,
     shared_recompute, loading_hash, cached_count, deferred_free,
-    zeroed_blocks, stale_output,
+    zeroed_blocks, stale_output, hit_chain,
 )  # fmt: skip
 
 r, r2, r3 = request.var("r"), request.var("r2"), request.var("r3")
@@ -204,6 +216,13 @@ good = relation("good", b, site=G, doc="what is in b is the KV of the prefix tha
 role = function("role", r, t, b, result=roles, site=G, init=roles["none"], doc="what t, until it has run, does with b")
 start = counter("start", r, t, site=G, doc="computed tokens of r before step t")
 this_life = relation("this_life", r, t, site=G, doc="t computes tokens that r, in its present life, counts as computed")
+confirmed = counter(
+    "confirmed",
+    r,
+    site=G,
+    low=-3,
+    doc="tokens of r up to the first that was neither found, nor loaded, nor computed by a step that is processed",
+)
 tainted = relation("tainted", r, t, site=G, doc="what t sampled for r comes from a block that was wrong when t ran")
 late = relation("late", b, site=G, doc="the report on b is withheld: nobody could know")
 foreign = relation("foreign", t, b, site=G, doc="b was allocated again while t, which writes it, had not run")
@@ -213,7 +232,7 @@ VARIABLES = (
     refused, redo, planned, unsettled, scheduled_in, entry_lost, entry_wrong, sampling, drafted, stale_in,
     before, pass_state, loop, parked, invalid, claimed, affected,
     transfer_state, broke, bad, withheld, delayed,
-    good, role, start, this_life, tainted, late, foreign,
+    good, role, start, this_life, confirmed, tainted, late, foreign,
 )  # fmt: skip
 
 step_meta = channel("step_meta", t, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="the step itself")

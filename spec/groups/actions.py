@@ -11,7 +11,6 @@ from interlock.spec.groups.common import (
     SCHEDULER,
     STORE_GUARD,
     evict_updates,
-    needed_slot,
     store_updates,
 )
 from interlock.spec.groups.predicates import (
@@ -21,16 +20,18 @@ from interlock.spec.groups.predicates import (
     found,
     in_demand,
     is_pinned,
+    keeps,
+    lookup_touches,
     may_end,
     older_key,
     present,
     store_covers,
     takes,
-    touches,
     under_way,
 )
 from interlock.spec.groups.vocabulary import (
     b,
+    began_with,
     c,
     chunk,
     cursor,
@@ -38,10 +39,12 @@ from interlock.spec.groups.vocabulary import (
     g,
     g2,
     groups_known,
+    hit_count,
     hit_counted,
     hit_end,
     hit_pin,
     hybrid_hits,
+    occupied,
     owed,
     p,
     p2,
@@ -104,6 +107,16 @@ def _no_longer(what: Term) -> Term:
     return forall(q2, (sequence.before(q, q2) & may_end(q2)) >> ~what)
 
 
+def _count(end: Term) -> tuple[Update, ...]:
+    """num_hit_blocks: r starts with a hit that ends there."""
+    new = ~hit_counted(r)
+    return (
+        Update(symbol="first_hit", args=(r,), value=end, when=hit_count.is_("last") | new),
+        Update(symbol="began_with", args=(r,), value=end, when=new),
+        assign(hit_counted(r), True),
+    )
+
+
 match = Action(
     name="match", event="match", params=(r, q), site=SCHEDULER,
     fires=(fire("prompt", r),),
@@ -118,12 +131,14 @@ match = Action(
         assign(hit_end(r), q),
         assign_all(c, to=pinned(r, c), value=True, when=hit_pin.is_("lookup") & takes(c, q)),
         *recency.touch(
-            lambda x: recency.has(x) & touches(slot_group(x), slot_position(x), q),
+            lambda x: recency.has(x) & lookup_touches(r, slot_group(x), slot_position(x), q),
             lambda x, y: older_key(
                 slot_group(x), slot_position(x), slot_group(y), slot_position(y), recency.before(x, y)
             ),
         ),
-        assign_all(c, to=wanted(c), value=needed_slot(c, q)),
+        assign_all(
+            c, to=wanted(c), value=occupied(c) & keeps(r, slot_group(c), slot_position(c), q, began_with(r))
+        ),
         _SEE,
     ),
     fairness=Fairness.WEAK, fairness_why="every schedule() visits the waiting requests",
@@ -146,6 +161,8 @@ match_none = Action(
     updates=(
         assign(cursor(r), p),
         assign_all(g, to=passed(r, g), value=False),
+        # No hit, and one of a single chunk: in either case no part of the window is skipped.
+        *_count(p),
         _SEE,
     ),
     fairness=Fairness.WEAK, fairness_why="every schedule() visits the waiting requests",
@@ -172,8 +189,7 @@ admit = Action(
     ),
     updates=(
         assign_all(c, to=pinned(r, c), value=True, when=~hit_pin.is_("lookup") & takes(c, hit_end(r))),
-        Update(symbol="first_hit", args=(r,), value=hit_end(r), when=~hit_counted(r)),
-        assign(hit_counted(r), True),
+        *_count(hit_end(r)),
     ),
     fairness=Fairness.STRONG, fairness_why="allocation fails while memory is short, and not for ever",
     source="contract Q8, L1, R-21",

@@ -15,10 +15,12 @@ from interlock.spec.groups.predicates import (
     visit_open,
 )
 from interlock.spec.groups.vocabulary import (
+    b,
     c,
     c2,
     chunk_key,
     cursor,
+    fenced,
     g,
     in_step,
     listed_now,
@@ -30,6 +32,10 @@ from interlock.spec.groups.vocabulary import (
     recency,
     slot_group,
     slot_position,
+    source,
+    sourced,
+    stored_for,
+    to_flush,
     used_slots,
     wanted,
 )
@@ -90,6 +96,28 @@ def store_updates() -> tuple[Update, ...]:
 def needed_slot(x: Term, q: Term) -> Term:
     """Slot x is in use for a chunk that a hit that ends with q needs."""
     return occupied(x) & needs(slot_group(x), slot_position(x), q)
+
+
+def fail_updates(when: Term) -> tuple[Update, ...]:
+    """If so, slot c, whose store is open, is empty again, and what is fenced for it is free of it."""
+    updates = (
+        assign(used_slots(), used_slots() - 1),
+        *recency.remove(c),
+        assign_all(g, p, to=owed(g, p), value=owed(g, p) & exists(c2, c2.ne(c) & has_key(c2, g, p))),
+        *closed_updates(),
+    )
+    return tuple(u.model_copy(update={"when": u.when & when}) for u in updates)
+
+
+def closed_updates() -> tuple[Update, ...]:
+    """The store of c is over: its fence falls."""
+    return (
+        assign(sourced(c), False),
+        assign_all(b, to=source(c, b), value=False),
+        assign_all(r, to=stored_for(c, r), value=False),
+        assign(fenced(c), False),
+        assign(to_flush(c), False),
+    )
 
 
 def evict_updates() -> tuple[Update, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.groups.vocabulary import c, flush_order, r, store_order
+from interlock.spec.groups.vocabulary import c, flush_order, r, store_order, unknown_job
 from interlock.spec.language.lifecycles import Lifecycle, row
 
 PROMPT = Lifecycle(
@@ -46,6 +46,13 @@ SLOT = Lifecycle(
         row("absent", "plan_store_from", "pending", source="contract 3.2 prepare_store"),
         row("pending", "complete_store", "ready", source="contract 3.2 complete_store"),
         row("pending", "acknowledge_store", "ready", source="contract J11, 3.2 complete_store"),
+        row(
+            "pending",
+            "reject_report",
+            "absent",
+            guard=unknown_job.is_("contain"),
+            source="seeds 003: containment fails the job",
+        ),
         row("ready", "evict_oldest", "absent", source="contract 3.2, I-40"),
         row("ready", "evict_any", "absent", source="contract 3.2, I-40"),
     ),

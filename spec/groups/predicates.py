@@ -7,8 +7,11 @@ from interlock.spec.groups.vocabulary import (
     chunk,
     coverage,
     cursor,
+    first_hit,
     group,
     groups_known,
+    hit_count,
+    hit_counted,
     hit_pin,
     occupied,
     passed,
@@ -183,6 +186,23 @@ def counts(g: Term, p: Term) -> Term:
 def touches(g: Term, p: Term, q: Term) -> Term:
     """A hit that ends with q makes the chunk recent."""
     return ite(touch_order.is_("full"), upto(p, q), needs(g, p, q))
+
+
+def from_window(p: Term, h: Term) -> Term:
+    """p is in the last window of a hit that ends with h, or behind it."""
+    return in_window(p, h) | precedes(h, p)
+
+
+def keeps(r: Term, g: Term, p: Term, q: Term, first: Term) -> Term:
+    """What the request started with, at ``first``, and has come to since, a lookup that hits up to q is to keep."""
+    again = windowed(g) & hit_counted(r) & from_window(p, first) & upto(p, q)
+    return needs(g, p, q) | again
+
+
+def lookup_touches(r: Term, g: Term, p: Term, q: Term) -> Term:
+    """A lookup of r that answers with a hit that ends with q makes the chunk recent."""
+    again = ~hit_count.is_("unused") & keeps(r, g, p, q, first_hit(r))
+    return touches(g, p, q) | again
 
 
 def older_key(g: Term, p: Term, g2: Term, p2: Term, tie: Term) -> Term:

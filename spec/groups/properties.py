@@ -22,10 +22,8 @@ from interlock.spec.groups.vocabulary import (
     c,
     c2,
     cursor,
-    first_hit,
     g,
     g2,
-    hit_counted,
     hit_end,
     hit_pin,
     occupied,
@@ -67,11 +65,12 @@ RECENCY, LOOKUP, TWO_READERS = "recency", "hybrid_lookup", "two_readers"
 SOURCES, ENDS, REPORTS = "store_sources", "store_ends", "store_reports"
 RECENCY_OF_GROUPS = "recency_of_groups"
 RECENCY_OF_HITS = "recency_of_hits"
+RECENCY_AGAIN = "recency_again"
 RECENCIES = (RECENCY, RECENCY_OF_GROUPS)
-ORDERED = (*RECENCIES, RECENCY_OF_HITS, SOURCES)
+ORDERED = (*RECENCIES, RECENCY_OF_HITS, RECENCY_AGAIN, SOURCES)
 """Slices in which the order of slots is kept."""
 LOOKUPS = (*RECENCIES, LOOKUP, TWO_READERS)
-EVERY = (*LOOKUPS, RECENCY_OF_HITS, SOURCES, ENDS, REPORTS)
+EVERY = (*LOOKUPS, RECENCY_OF_HITS, RECENCY_AGAIN, SOURCES, ENDS, REPORTS)
 
 RETURNED_IS_LOADABLE = ActionProperty(
     id="returned-hit-is-loadable",
@@ -254,14 +253,6 @@ LATER_FOR_A_REASON = ActionProperty(
     actions=("match_later",),
     formula=exists(c, slot_state(c).eq(slot_states["pending"])),
 )
-COUNT_IS_OF_THE_LIVING = Invariant(
-    id="hit-count-ends-with-its-request",
-    source="seeds 003: num_hit_blocks",
-    doc="Of a request that has ended no hit is counted: its id may come again.",
-    slices=(TWO_READERS,),
-    formula=forall(r, hit_counted(r) >> prompt_state(r).ne(prompt_states["absent"])),
-    premise=exists(r, hit_counted(r)),
-)
 OFFERED_IS_KEPT = Invariant(
     id="offered-chunk-is-kept",
     aliases=("I-45",),
@@ -308,14 +299,6 @@ POOL_COUNTS = Invariant(
     slices=EVERY,
     formula=used_slots().eq(card(c, occupied(c))),
     premise=exists(c, occupied(c)),
-)
-HITS_COUNTED_ONCE = ActionProperty(
-    id="hit-count-is-set-once",
-    source="seeds 003: num_hit_blocks",
-    doc="The hit of a request is counted when it first starts, and later hits of the same request change nothing.",
-    slices=(TWO_READERS,),
-    actions=("admit",),
-    formula=Primed(body=first_hit(r)).eq(hit_end(r)) | (hit_counted(r) & Primed(body=first_hit(r)).eq(first_hit(r))),
 )
 STATE_COVERS_COUNT = Invariant(
     id="restored-state-ends-where-counting-does",

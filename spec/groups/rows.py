@@ -5,6 +5,7 @@ from __future__ import annotations
 from interlock.spec.groups.actions import ACTIONS
 from interlock.spec.groups.lifecycles import LIFECYCLES
 from interlock.spec.groups.sources import SOURCE_ACTIONS
+from interlock.spec.groups.vocabulary import unknown_job
 from interlock.spec.language.rows import row_witnesses
 
 ROWS = row_witnesses(
@@ -23,5 +24,7 @@ ROWS = row_witnesses(
         "row-duty-queued-run-group-step": "store_sources",
         "skip_forgotten": "store_sources",
         "preempt": "two_readers",
+        "reject_report": "store_reports",
     },
+    under={"row-slot-pending-reject-report": unknown_job.is_("contain")},
 )

@@ -6,6 +6,7 @@ from interlock.spec.groups.properties import (
     ENDS,
     LOOKUP,
     RECENCY,
+    RECENCY_AGAIN,
     RECENCY_OF_GROUPS,
     RECENCY_OF_HITS,
     REPORTS,
@@ -26,6 +27,7 @@ _SOUND = {
     "prompt_end": "inside",
     "reuse_count": "off",
     "unknown_job": "raise",
+    "hit_count": "first",
     "hybrid_hits": "handled",
 }
 
@@ -38,7 +40,8 @@ PRESETS = (
     ),
     Preset(
         name="vllm-0.20.2/OffloadingConnector",
-        values=_SOUND | {"groups": "single", "touch_order": "full", "stale_zero": "no", "hit_pin": "visit"},
+        values=_SOUND
+        | {"groups": "single", "touch_order": "full", "stale_zero": "no", "hit_pin": "visit", "hit_count": "unused"},
         doc="One group is asserted, windows are not known, all keys of a prompt are touched.",
     ),
     Preset(
@@ -48,34 +51,38 @@ PRESETS = (
     ),
     Preset(
         name="vllm-0.32.0/OffloadingConnector",
-        values=_SOUND | {"hit_pin": "visit"},
-        doc="From 0.23 on stale ids are zeroed. Its recency is updated when a request ends, which this leaves open.",
+        values=_SOUND | {"hit_pin": "visit", "hit_count": "last"},
+        doc=(
+            "From 0.23 on stale ids are zeroed. Its recency is updated when a request ends, which this leaves open; "
+            "its hit counts are set at every lookup, and no longer read."
+        ),
     ),
 )
 
 _SOURCE_ACTIONS = (
     "start_without_lookup", "allocate_block", "slide_out", "plan_store_from", "skip_forgotten",
-    "build_connector_meta", "run_group_step", "copy_chunk", "report_store", "report_again", "acknowledge_store",
-    "reject_report", "update_from_output",
+    "build_connector_meta", "run_group_step", "copy_chunk", "report_store", "report_again", "mislay_pending",
+    "acknowledge_store", "reject_report", "update_from_output",
 )  # fmt: skip
 _SOURCE_STATE = (
     "table", "reached", "recorded", "due_block", "source", "stored_for", "fenced", "to_flush",
-    "raised", "duty_state", "strayed", "block_value", "will_hold", "slot_value",
-    "group_step", "store_order", "flush_order", "group_output", "store_report", "stray_report",
+    "raised", "contained", "awaited", "mislaid",
+    "duty_state", "reported", "strayed", "block_value", "will_hold", "slot_value",
+    "group_step", "store_order", "flush_order", "group_output", "store_report",
 )  # fmt: skip
 _LOOKUP_ACTIONS = ("match", "match_none", "match_later", "admit", "drop_hit", "load_done")
 _NO_LOOKUP = (*_LOOKUP_ACTIONS, "plan_store", "evict_oldest")
 _LEAVING = ("preempt", "finish")
-_STRAYS = ("report_again", "reject_report")
-_STRAY_STATE = ("strayed", "stray_report", "raised")
+_STRAYS = ("report_again", "mislay_pending", "reject_report")
+_STRAY_STATE = ("strayed", "reported", "mislaid", "raised", "contained")
 _RECENCY = ("older", "wanted")
-_COUNTS = ("hit_counted", "first_hit")
+_COUNTS = ("hit_counted", "first_hit", "began_with")
 
 SLICES = (
     Slice(
         name=RECENCY,
         remove=(*_SOURCE_ACTIONS, "evict_any", "preempt"),
-        drop=(*_SOURCE_STATE, *_COUNTS),
+        drop=_SOURCE_STATE,
         scope={"request": 1, "group": 1, "position": 3, "chunk": 2, "block": 1},
         quick=True,
         doc="One group, full or windowed, three chunks and room for two: what is evicted to make room.",
@@ -83,16 +90,23 @@ SLICES = (
     Slice(
         name=RECENCY_OF_GROUPS,
         remove=(*_SOURCE_ACTIONS, "preempt"),
-        drop=(*_SOURCE_STATE, *_COUNTS),
+        drop=_SOURCE_STATE,
         scope={"request": 1, "group": 2, "position": 2, "chunk": 2, "block": 1},
         doc="Two groups and room for two chunks: what is evicted to make room, and what was offered stays.",
     ),
     Slice(
         name=RECENCY_OF_HITS,
         remove=(*_SOURCE_ACTIONS, "evict_any", "preempt", "admit", "drop_hit", "load_done"),
-        drop=(*_SOURCE_STATE, *_COUNTS),
+        drop=_SOURCE_STATE,
         scope={"request": 1, "group": 2, "position": 2, "chunk": 3, "block": 1},
         doc="Two groups and room for three chunks: a hit that ends before what is stored makes its own chunks recent.",
+    ),
+    Slice(
+        name=RECENCY_AGAIN,
+        remove=(*_SOURCE_ACTIONS, "evict_any", "drop_hit"),
+        drop=_SOURCE_STATE,
+        scope={"request": 1, "group": 1, "position": 2, "chunk": 2, "block": 1},
+        doc="A request that is preempted and looks up again what it has stored since it first started.",
     ),
     Slice(
         name=LOOKUP,
@@ -128,7 +142,7 @@ SLICES = (
         drop=(*_COUNTS, *_RECENCY, "hit_end", "owed"),
         scope={"request": 1, "group": 1, "position": 1, "chunk": 1, "block": 1},
         quick=True,
-        doc="One store, and surplus reports about stores that nobody knows.",
+        doc="One store, whose report comes twice, or about which the table of pending jobs knows nothing any more.",
     ),
 )
 
@@ -138,6 +152,8 @@ _OLD, _STALE, _NEW = (
 )  # fmt: skip
 _MISSED, _USELESS, _STABLE = "stored-prompt-is-hit", "useless-evicted-first", "group-store-source-stable"
 _ADMITTED, _SERVED, _IS_OF = "admitted-hit-stays-loadable", "passed-chunk-is-served", "store-source-is-of-its-request"
+_COUNT, _FIRST = "hit-count-is-of-the-first-start", "first-hit-is-evicted-last"
+_ENDS_ANYWAY = "store-of-a-lost-report-ends"
 _STATE_ENDS = "restored-state-ends-where-counting-does"
 
 EXPECTATIONS = (
@@ -187,6 +203,23 @@ EXPECTATIONS = (
     ),
     expect("holds", REPORTS, "unknown-report-is-never-discarded", "seeds 003", unknown_job="raise"),
     expect("fails", REPORTS, "unknown-report-is-never-discarded", "nobody hears of it", unknown_job="discard"),
+    expect("fails", REPORTS, _ENDS_ANYWAY, "the slot is pending for ever", unknown_job="discard"),
+    expect("holds", REPORTS, "unknown-report-is-never-discarded", "it is counted", unknown_job="contain"),
+    expect("holds", REPORTS, "contained-report-fails-its-store", "the slot is empty again", unknown_job="contain"),
+    expect("holds", REPORTS, "stored-chunk-is-of-its-key", "nobody is served what it wrote", unknown_job="contain"),
+    expect("holds", REPORTS, _ENDS_ANYWAY, "it has failed", unknown_job="contain"),
+    expect("holds", REPORTS, _ENDS_ANYWAY, "or the engine has stopped", unknown_job="raise"),
+    *(
+        expect("holds", RECENCY_AGAIN, property_, "set for new requests only, and read by _touch", hit_count="first")
+        for property_ in (_COUNT, _FIRST, "needed-chunk-is-more-recent")
+    ),
+    expect("fails", RECENCY_AGAIN, _COUNT, "a preempted request that hits again starts anew", hit_count="last"),
+    expect("fails", RECENCY_AGAIN, "hit-count-is-set-once", "the same", hit_count="last"),
+    expect("fails", RECENCY_AGAIN, _FIRST, "the window slides on to what it has stored since", hit_count="last"),
+    expect("holds", RECENCY_AGAIN, _COUNT, "it is right, but nobody reads it", hit_count="unused"),
+    expect("fails", RECENCY_AGAIN, _FIRST, "only this lookup's window is made recent", hit_count="unused"),
+    expect("fails", RECENCY_AGAIN, _COUNT, "set at every lookup", _NEW),
+    expect("holds", RECENCY_AGAIN, _FIRST, "PR 41228", _STALE),
     expect("holds", LOOKUP, "every-hit-is-handled", "whatever the model", hybrid_hits="handled"),
     expect("fails", LOOKUP, "every-hit-is-handled", "the request stays with its hit", hybrid_hits="asserted"),
     expect("fails", SOURCES, _IS_OF, "ids gone stale are not zeroed yet", "seed"),

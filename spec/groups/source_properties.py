@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from interlock.spec.groups import properties as P
+from interlock.spec.groups.hit_counts import HIT_COUNTS
 from interlock.spec.groups.predicates import in_window, is_free, running
 from interlock.spec.groups.properties import ENDS, REPORTS, SOURCES
+from interlock.spec.groups.report_properties import REPORTING
 from interlock.spec.groups.vocabulary import (
+    awaited,
     b,
     block,
     block_value,
@@ -31,7 +34,6 @@ from interlock.spec.groups.vocabulary import (
     q,
     r,
     r2,
-    raised,
     reached,
     recency,
     recorded,
@@ -45,8 +47,6 @@ from interlock.spec.groups.vocabulary import (
     source,
     sourced,
     stored_for,
-    stray_report,
-    strayed,
     table,
     to_flush,
     will_hold,
@@ -159,11 +159,14 @@ WINDOW_STAYS = Invariant(
 FENCES_ARE_OF_OPEN_STORES = Invariant(
     id="fence-is-of-an-open-store",
     source="contract J11: with its completion the fences of a store are dropped; I-28",
-    doc="A source, a fence or a flush is of a store that is open, and flushes are ordered with the next metadata.",
+    doc=(
+        "A source, a fence, a flush or a pending entry is of a store that is open, and flushes are ordered with the "
+        "next metadata."
+    ),
     slices=(SOURCES, ENDS, REPORTS),
     formula=forall(
         c, b, r,
-        ((sourced(c) | source(c, b) | stored_for(c, r) | fenced(c) | to_flush(c))
+        ((sourced(c) | source(c, b) | stored_for(c, r) | fenced(c) | to_flush(c) | awaited(c))
         >> (sourced(c) & slot_state(c).eq(slot_states["pending"])))
         & (to_flush(c) >> ~in_step()),
     ),
@@ -234,37 +237,13 @@ FORWARD_FILLS_DUE = Invariant(
     slices=(SOURCES, ENDS),
     formula=forall(b, due_block(b).eq(exists(g, p, will_hold(b, g, p)))),
 )
-ONE_SURPLUS = Invariant(
-    id="one-surplus-report",
-    source="contract R-40, R-49: a surplus report; what one does, any number does",
-    doc="At most one surplus report is under way, and only after the worker has sent one.",
-    slices=(REPORTS,),
-    formula=(stray_report() <= 1) & ((stray_report() > 0) >> strayed()),
-    premise=stray_report() > 0,
-)
-STOPS_FOR_SURPLUS = Invariant(
-    id="engine-stops-only-for-a-surplus-report",
-    source="seeds 003; contract R-49",
-    doc="The engine has stopped only if a report came about a store that nobody knows.",
-    slices=(REPORTS,),
-    formula=raised() >> strayed(),
-    premise=raised(),
-)
-UNKNOWN_RAISES = ActionProperty(
-    id="unknown-report-is-never-discarded",
-    source="seeds 003; contract R-49",
-    doc="A report about a store that nobody knows stops the engine.",
-    slices=(REPORTS,),
-    actions=("reject_report",),
-    formula=Primed(body=raised()),
-)
 ACK_IS_KNOWN = ActionProperty(
     id="acknowledged-store-is-open",
     source="contract J11, I-46, I-58",
-    doc="What is acknowledged is a store that is open.",
+    doc="What is acknowledged is a store that is open, and that the table of pending jobs has.",
     slices=(SOURCES, ENDS, REPORTS),
     actions=("acknowledge_store",),
-    formula=slot_state(c).eq(slot_states["pending"]) & sourced(c),
+    formula=slot_state(c).eq(slot_states["pending"]) & sourced(c) & awaited(c),
 )
 STORES_END = LeadsTo(
     id="group-stores-complete",
@@ -322,14 +301,15 @@ PROPERTIES: tuple[Property, ...] = (
     P.ADMITTED_STAYS_LOADABLE, P.PINNED_STAYS, P.PIN_HAS_A_READER, P.HIT_HAS_PINS, P.AFTER_PROMPT,
     P.USELESS_FIRST, P.NEEDED_IS_RECENT, P.EVICTED_FOR_ROOM, P.SCAN_STARTS, P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES,
     P.LOADED_IS_PASSED,
-    P.LATER_FOR_A_REASON, P.COUNT_IS_OF_THE_LIVING, P.OFFERED_IS_KEPT, P.PASSED_IS_SERVED, P.ONE_SLOT_PER_KEY,
-    P.POOL_COUNTS, P.HITS_COUNTED_ONCE, P.STATE_COVERS_COUNT, P.CANDIDATES_SEEN, P.NO_NULL_DESTINATION,
+    P.LATER_FOR_A_REASON, P.OFFERED_IS_KEPT, P.PASSED_IS_SERVED, P.ONE_SLOT_PER_KEY,
+    P.POOL_COUNTS, *HIT_COUNTS,
+    P.STATE_COVERS_COUNT, P.CANDIDATES_SEEN, P.NO_NULL_DESTINATION,
     P.LOOKUP_STORED, P.LOOKUP_ANSWERED, P.HIT_HANDLED,
     SOURCE_STABLE, STORED_IS_TRUE, SOURCE_BELONGS, LISTED_ONCE, ONE_PLACE, TABLE_OF_RUNNING, ONE_BLOCK, TABLE_IS_PREFIX,
     WINDOW_STAYS, SLIDES_FROM_TABLE, FENCES_ARE_OF_OPEN_STORES,
     LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, LOST_IS_GONE,
-    FLUSH_GOES_WITH_STEP, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, ONE_SURPLUS, STOPS_FOR_SURPLUS,
-    UNKNOWN_RAISES, ACK_IS_KNOWN, STORES_END, STEP_ENDS,
+    FLUSH_GOES_WITH_STEP, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
+    ACK_IS_KNOWN, STORES_END, STEP_ENDS,
     *sequence.lemmas(P.EVERY), *recency.lemmas(P.ORDERED),
     *P.WITNESSES, *SOURCE_WITNESSES,
 )  # fmt: skip

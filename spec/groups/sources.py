@@ -10,14 +10,19 @@ from interlock.spec.groups.common import (
     SCHEDULER,
     STORE_GUARD,
     WORKER,
+    closed_updates,
+    fail_updates,
     store_updates,
 )
 from interlock.spec.groups.predicates import in_window, is_free, no_record
 from interlock.spec.groups.vocabulary import (
+    awaited,
     b,
     block,
     block_value,
     c,
+    c2,
+    contained,
     cursor,
     due_block,
     duty_state,
@@ -31,6 +36,7 @@ from interlock.spec.groups.vocabulary import (
     group_step,
     in_step,
     listed_now,
+    mislaid,
     p,
     p2,
     passed,
@@ -41,7 +47,10 @@ from interlock.spec.groups.vocabulary import (
     raised,
     reached,
     recorded,
+    reported,
     sequence,
+    slot_state,
+    slot_states,
     slot_value,
     source,
     sourced,
@@ -49,7 +58,6 @@ from interlock.spec.groups.vocabulary import (
     store_order,
     store_report,
     stored_for,
-    stray_report,
     strayed,
     table,
     to_flush,
@@ -64,6 +72,7 @@ from interlock.spec.language.actions import (
     assign,
     assign_all,
     fire,
+    fire_all,
     need,
     receive,
     receive_all,
@@ -145,6 +154,7 @@ plan_store_from = Action(
     updates=(
         *store_updates(),
         assign(sourced(c), True),
+        assign(awaited(c), True),
         assign_all(_b2, to=source(c, _b2), value=_b2.eq(b)),
         assign_all(r2, to=stored_for(c, r2), value=r2.eq(r)),
         assign(listed_now(c), True),
@@ -222,44 +232,62 @@ report_store = Action(
     name="report_store", event="report_store", params=(c,), site=WORKER, observed=False,
     fires=(fire("duty", c),),
     sends=(send(store_report, c),),
+    updates=(assign(reported(c), True),),
     fairness=Fairness.WEAK, fairness_why="every store is reported once",
     source="contract J10, R-49",
     doc="The worker reports that slot c is stored.",
 )  # fmt: skip
 
 report_again = Action(
-    name="report_again", event="report_again", site=WORKER, observed=False, fault=True,
-    guard=(need("first-fault", ~strayed()),),
-    sends=(send(stray_report),),
+    name="report_again", event="report_again", params=(c,), site=WORKER, observed=False, fault=True,
+    guard=(need("has-reported", reported(c)), need("first-fault", ~strayed())),
+    sends=(send(store_report, c),),
     updates=(assign(strayed(), True),),
     source="contract R-40, R-49: a surplus report; I-47: job ids are never used again",
-    doc="The worker reports a store again that has ended: the report names a job that nobody knows any more.",
+    doc=(
+        "The worker reports a store again that it has reported. A job is named by its slot here, so this is for "
+        "slices in which a slot is used once."
+    ),
+)  # fmt: skip
+
+mislay_pending = Action(
+    name="mislay_pending", event="mislay_pending", params=(c,), site=SCHEDULER, observed=False, fault=True,
+    guard=(need("is-pending", awaited(c)), need("first-loss", ~mislaid())),
+    updates=(assign(awaited(c), False), assign(mislaid(), True)),
+    source="B-027 vllm #42761: a job lists a block twice, and its pending entry is removed twice",
+    doc="The table of pending jobs loses the entry of a store that is still open.",
 )  # fmt: skip
 
 acknowledge_store = Action(
     name="acknowledge_store", event="acknowledge_store", params=(c,), site=SCHEDULER,
     receives=(receive(store_report, c),),
     fires=(fire("slot", c),),
-    guard=(need("known", sourced(c)),),
-    updates=(
-        assign(sourced(c), False),
-        assign_all(b, to=source(c, b), value=False),
-        assign_all(r, to=stored_for(c, r), value=False),
-        assign(fenced(c), False),
-        assign(to_flush(c), False),
-    ),
+    guard=(need("known", awaited(c)),),
+    updates=(*closed_updates(), assign(awaited(c), False)),
     fairness=Fairness.STRONG,
     fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
     source="contract J11",
     doc="The scheduler learns that slot c is stored: lookups see it, and its fence falls.",
 )  # fmt: skip
 
+_CONTAINED = unknown_job.is_("contain")
+_OPEN = slot_state(c).eq(slot_states["pending"])
+
 reject_report = Action(
-    name="reject_report", event="reject_report", site=SCHEDULER,
-    receives=(receive(stray_report),),
-    updates=(assign(raised(), ite(unknown_job.is_("raise"), True, raised())),),
-    source="seeds 003: removing an unknown pending job raises; contract R-49",
-    doc="A report about a store that nobody knows: the engine stops, rather than guess.",
+    name="reject_report", event="reject_report", params=(c,), site=SCHEDULER,
+    receives=(receive(store_report, c),),
+    # Fired for all slots that are c: a store that has ended already cannot fail any more.
+    fires=(fire_all("slot", c2, when=c2.eq(c)),),
+    guard=(need("unknown", ~awaited(c)),),
+    updates=(
+        assign(raised(), ite(unknown_job.is_("raise"), True, raised())),
+        assign(contained(), ite(_CONTAINED, contained() + 1, contained())),
+        *fail_updates(_CONTAINED & _OPEN),
+    ),
+    fairness=Fairness.STRONG,
+    fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
+    source="seeds 003: removing an unknown pending job raises, or is contained and fails that job; contract R-49",
+    doc="A report about a store that nobody knows: the engine stops rather than guess, or the store fails, counted.",
 )  # fmt: skip
 
 update_from_output = Action(
@@ -278,5 +306,6 @@ update_from_output = Action(
 
 SOURCE_ACTIONS = (
     start_without_lookup, allocate_block, slide_out, plan_store_from, skip_forgotten, build_connector_meta,
-    run_group_step, copy_chunk, report_store, report_again, acknowledge_store, reject_report, update_from_output,
+    run_group_step, copy_chunk, report_store, report_again, mislay_pending, acknowledge_store, reject_report,
+    update_from_output,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 from interlock.spec.language.orders import Order
 from interlock.spec.language.settings import Switch
 from interlock.spec.language.sorts import Enumeration
-from interlock.spec.language.terms import Term
+from interlock.spec.language.terms import Int, Term
 from interlock.spec.language.variables import Discipline, Site, channel, counter, function, relation
 from interlock.spec.shared.sorts import block, chunk, group, position, request
 
@@ -120,9 +120,27 @@ reuse_count = Switch(
 )
 unknown_job = Switch(
     name="unknown_job",
-    values=("raise", "discard"),
-    doc="What the scheduler does with a report about a store that it does not know.",
-    source="seeds 003: the review chose to fail loudly; contract R-49",
+    values=("raise", "contain", "discard"),
+    doc=(
+        "What the scheduler does with a report about a store that is not in its table of pending jobs: raise (the "
+        "engine stops), contain (it is counted, and the store fails: nobody is served what it wrote), or discard."
+    ),
+    source=(
+        "seeds 003: the review chose to fail loudly, and containment is opt-in; contract R-49, released code raises "
+        "KeyError; discard is no release's: the review turned it down"
+    ),
+)
+hit_count = Switch(
+    name="hit_count",
+    values=("first", "last", "unused"),
+    doc=(
+        "What num_hit_blocks is, from whose window on a lookup makes a windowed group recent: the hit with which "
+        "the request first started, the one with which it started last, or it is not used: only this lookup's hit."
+    ),
+    source=(
+        "seeds 003; first: OffloadingConnector 0.22.1, update_num_hit_blocks for new requests only, read by _touch; "
+        "last: 0.32.0, update_num_hit_chunks at every lookup, though said to be of the first start; unused: 0.20.2"
+    ),
 )
 hybrid_hits = Switch(
     name="hybrid_hits",
@@ -132,7 +150,7 @@ hybrid_hits = Switch(
 )
 SWITCHES = (
     groups_known, touch_order, group_fences, stale_zero, hit_pin, coverage, chunk_key, window, prompt_end,
-    reuse_count, unknown_job, hybrid_hits,
+    reuse_count, unknown_job, hit_count, hybrid_hits,
 )  # fmt: skip
 
 r, r2 = request.var("r"), request.var("r2")
@@ -165,7 +183,10 @@ first_hit = function(
     result=position,
     site=S,
     domain=hit_counted(r),
-    doc="num_hit_blocks: the end of the hit of r when it first started",
+    doc="num_hit_blocks: the end of the hit with which r first started (the first chunk, if it had none)",
+)
+began_with = function(
+    "began_with", r, result=position, site=G, domain=hit_counted(r), doc="the end of the hit with which r first started"
 )
 cursor = function("cursor", r, result=position, site=S, domain=_running, doc="next_stored_chunk_idx: what r stores now")
 passed = relation("passed", r, g, site=S, doc="at its cursor, the store scan of r is done with group g")
@@ -202,8 +223,12 @@ fenced = relation("fenced", c, site=S, doc="if the source of the store of c is a
 to_flush = relation("to_flush", c, site=S, doc="this step's metadata must order the flush of the store of c")
 in_step = relation("in_step", site=S, doc="a step is with the worker")
 raised = relation("raised", site=S, doc="the engine has stopped: a report named a store that nobody knows")
+contained = counter("contained", site=S, high=Int(value=3), doc="reports about stores that nobody knows, as counted")
+awaited = relation("awaited", c, site=S, doc="the table of pending jobs has the store of c: a report is to come")
+mislaid = relation("mislaid", site=S, doc="the table of pending jobs has lost an entry, which it does once at most")
 
 duty_state = function("duty_state", c, result=duty_states, site=W, init=duty_states["idle"], doc="lifecycle duty")
+reported = relation("reported", c, site=W, doc="the worker has reported the store of c")
 strayed = relation("strayed", site=W, doc="the worker has reported a store again, which it does once at most")
 block_value = relation("block_value", b, g, p, site=G, doc="b is the KV of the chunk at p in group g (none: garbage)")
 will_hold = relation("will_hold", b, g, p, site=G, doc="what the forward makes of b")
@@ -211,10 +236,10 @@ slot_value = relation("slot_value", c, g, p, site=G, doc="c is the KV of that ch
 
 VARIABLES = (
     windowed, *sequence.variables,
-    prompt_state, hit_end, pinned, hit_counted, first_hit, cursor, passed, seen,
+    prompt_state, hit_end, pinned, hit_counted, first_hit, began_with, cursor, passed, seen,
     slot_state, slot_group, slot_position, used_slots, *recency.variables, wanted, owed,
     table, reached, recorded, due_block, sourced, source, stored_for, listed_now, fenced, to_flush,
-    in_step, raised, duty_state, strayed, block_value, will_hold, slot_value,
+    in_step, raised, contained, awaited, mislaid, duty_state, reported, strayed, block_value, will_hold, slot_value,
 )  # fmt: skip
 
 group_step = channel("group_step", sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="a step's output")
@@ -224,7 +249,4 @@ flush_order = channel(
 )
 group_output = channel("group_output", sender=W, receiver=S, discipline=Discipline.BAG, doc="the step has run")
 store_report = channel("store_report", c, sender=W, receiver=S, discipline=Discipline.BAG, doc="c has been stored")
-stray_report = channel(
-    "stray_report", sender=W, receiver=S, discipline=Discipline.BAG, doc="a report about a store that nobody knows"
-)
-CHANNELS = (group_step, store_order, flush_order, group_output, store_report, stray_report)
+CHANNELS = (group_step, store_order, flush_order, group_output, store_report)

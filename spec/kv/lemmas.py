@@ -7,6 +7,7 @@ from interlock.spec.kv.coverage import (
     TWO_JOBS,
 )
 from interlock.spec.kv.predicates import (
+    ended,
     open_store,
     under_way,
     with_worker,
@@ -68,7 +69,10 @@ ONE_OPEN = Invariant(
 ENDED_LEFT_NOTHING = Invariant(
     id="ended-jobs-left-nothing",
     source="contract I-46, I-58",
-    doc="A job that is not live has no report under way, no copy at any worker, and no worker is still to get it.",
+    doc=(
+        "A job ends once: when it is no longer under way it has no report under way, no copy at any worker, and no "
+        "worker is still to get it."
+    ),
     slices=EVERY,
     formula=forall(
         j,
@@ -79,7 +83,13 @@ ENDED_LEFT_NOTHING = Invariant(
             & forall(w, store_meta(w, j).eq(0) & load_meta(w, j).eq(0) & copy_state(w, j).eq(copy_states["idle"]))
         ),
     ),
-    lemma=True,
+    premise=exists(j, ended(j)),
+    proved=True,
+    proof=tuple(i for i in WELL_COUNTED if i != "ended-jobs-left-nothing"),
+    grounds=(
+        Ground(action="report", conjunct="lifecycle-copy"),
+        Ground(action="report_failure", conjunct="lifecycle-copy"),
+    ),
 )
 REPORTS_COUNTED = Invariant(
     id="reports-are-counted",

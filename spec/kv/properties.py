@@ -27,6 +27,7 @@ from interlock.spec.kv.predicates import (
     serves,
     under_way,
 )
+from interlock.spec.kv.references import REFERENCES
 from interlock.spec.kv.stable import STABLE
 from interlock.spec.kv.vocabulary import (
     b,
@@ -287,6 +288,7 @@ PROPERTIES = (
     LOAD_SOURCE_SETTLED,
     *OWNERSHIP,
     *STABLE,
+    *REFERENCES,
     *BOOKKEEPING,
     *LEMMAS,
     *WITNESSES,

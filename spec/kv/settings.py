@@ -242,6 +242,9 @@ EXPECTATIONS = (
             ("at_finish", "ready-chunk-holds-its-prefix"), ("partial_failure", "ready-chunk-holds-its-prefix"),
             ("load", "forward-reads-own-prefix"), ("load", "hashed-block-holds-its-prefix"),
             ("load_ack", "issued-jobs-complete"),
+            ("dedup", "pinned-source-is-in-use"), ("partial_failure", "pinned-source-is-in-use"),
+            ("at_finish", "pinned-source-keeps-its-hash"), ("reset", "pinned-source-keeps-its-hash"),
+            ("reset", "refused-reset-keeps-hashes"), ("partial_failure", "refused-reset-keeps-hashes"),
         )
     ),
 )  # fmt: skip

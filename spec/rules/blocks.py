@@ -116,6 +116,7 @@ BLOCKS = (
             "fence-marks-reallocated-sources",
             "preempted-stores-are-flushed",
             "group-store-source-stable",
+            "store-source-stable-in-pipeline",
         ),
     ),
     Rule(
@@ -137,10 +138,10 @@ BLOCKS = (
             "store-source-stable",
             "store-source-is-not-written-before-its-copy",
             "group-store-source-stable",
+            "store-source-stable-in-pipeline",
+            "pipeline-flush-is-a-barrier",
         ),
-        outside=(
-            "Beside stores only forwards and loads write blocks in the model, and no zeroing and no copies on write."
-        ),
+        outside="Beside stores, forwards, loads and the zeroing of new blocks nothing writes blocks: no copies on write.",
     ),
     Rule(
         id="I-30",
@@ -183,10 +184,7 @@ BLOCKS = (
         text="Dropping a block's hash changes no reference count.",
         source="vLLM 0.32.0: v1/core/block_pool.py:807-825",
         standing=("implied",),
-        outside=(
-            "Hashes and tables are separate variables: that dropping a hash leaves the tables alone is how the"
-            " actions are written (engine: claim, keep_base), and no property says it."
-        ),
+        properties=("dropping-a-hash-leaves-the-holders",),
     ),
     Rule(
         id="I-34",

@@ -185,9 +185,7 @@ CHUNKS_AND_JOBS = (
         properties=(
             "dedup-set-names-open-stores",
             "open-stores-are-in-dedup-set",
-        ),
-        outside=(
-            "That the block has a reference of its own is seen only in what follows from it (store-source-stable)."
+            "pinned-source-is-in-use",
         ),
     ),
     Rule(
@@ -205,8 +203,7 @@ CHUNKS_AND_JOBS = (
         text="The source of a store in flight keeps its hash until completion.",
         source="vLLM 0.32.0: v1/simple_kv_offload/manager.py:642-809,1005-1063",
         standing=("implied",),
-        properties=("store-source-stable",),
-        outside="The content of the source is checked; that the block can still be found under its hash is not.",
+        properties=("store-source-stable", "pinned-source-keeps-its-hash"),
     ),
     Rule(
         id="I-56",

@@ -21,6 +21,9 @@ ENCODER = (
             "fetch-belongs-to-a-visit",
             "deferred-is-asked-again",
             "deferred-blocks-nobody",
+            "deferred-keeps-its-place",
+            "later-arrival-is-not-admitted-first",
+            "deferred-is-scheduled-though-others-arrive",
         ),
     ),
     Rule(
@@ -145,6 +148,7 @@ ENCODER = (
         ),
         source="vLLM PR 41627 (ensure_cache_available of the EC connector's base class)",
         standing=("documented",),
+        properties=("nobody-is-put-off-unasked",),
         guards=(
             GuardOf(module="encoder", action="defer", conjunct="is-asked"),
             GuardOf(module="encoder", action="stall", conjunct="is-asked"),

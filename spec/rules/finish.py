@@ -200,9 +200,6 @@ FINISH = (
         ),
         source="vLLM 0.32.0: v1/core/block_pool.py:837",
         standing=("implied",),
-        properties=("used-block-has-a-user",),
-        outside=(
-            "That a reset fails while a block is used is how the action reset_cache is written, and not a property."
-        ),
+        properties=("used-block-has-a-user", "pinned-source-is-in-use", "refused-reset-keeps-hashes"),
     ),
 )

@@ -105,6 +105,8 @@ REQUESTS = (
             "output-counters-nonnegative",
             "stale-output-changes-nothing",
             "idle-steps-schedule-nothing",
+            "in-flight-is-what-steps-have-scheduled",
+            "empty-pipeline-has-nothing-in-flight",
         ),
     ),
     Rule(

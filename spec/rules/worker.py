@@ -16,6 +16,8 @@ WORKER = (
         standing=("documented",),
         properties=(
             "store-source-stable",
+            "store-source-stable-in-pipeline",
+            "pipeline-flush-is-a-barrier",
             "ready-chunk-holds-its-prefix",
             "group-store-source-stable",
         ),
@@ -32,11 +34,12 @@ WORKER = (
             " v1/worker/gpu/model_runner.py:1259-1270,1733-1745,2003,2028"
         ),
         standing=("implied",),
-        properties=("store-source-stable",),
-        outside=(
-            "The modules with stores have no zeroing and no copies on write, and so not their order in the two"
-            " model runners."
+        properties=(
+            "store-source-stable",
+            "store-source-stable-in-pipeline",
+            "pipeline-flush-is-a-barrier",
         ),
+        outside="Every new block is zeroed in the model, and a copy on write is not told apart from zeroing.",
     ),
     Rule(
         id="R-33",
@@ -75,8 +78,9 @@ WORKER = (
         properties=(
             "a-step-message-per-worker",
             "issued-jobs-complete",
+            "every-planned-store-completes",
         ),
-        outside="That up to 0.28 a step without a forward does not save is no switch of the model.",
+        outside="That get_finished queues the stores of a step without a forward in 0.28 is not modelled.",
     ),
     Rule(
         id="R-36",
@@ -263,7 +267,9 @@ WORKER = (
         standing=("asserted", "seen"),
         properties=(
             "reports-are-counted",
+            "pipeline-reports-are-counted",
             "ended-jobs-left-nothing",
+            "pipeline-ended-stores-left-nothing",
             "a-job-ends-with-its-last-report",
             "acknowledged-store-is-open",
             "unknown-report-is-never-discarded",

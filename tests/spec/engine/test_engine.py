@@ -7,12 +7,15 @@ import pytest
 from interlock.proofs.check import run_check
 from interlock.proofs.mutation.changes import apply
 from interlock.spec.engine import SPECIFICATION
+from interlock.spec.engine.vocabulary import b, r, table
+from interlock.spec.language.actions import assign
 from interlock.spec.language.properties import Invariant
+from interlock.spec.language.specification import Specification
 
 
-def counterexample(slice_: str, property_: str, **sets: str) -> list[str]:
+def counterexample(slice_: str, property_: str, spec: Specification = SPECIFICATION, **sets: str) -> list[str]:
     """The names of the actions of the shortest counterexample; empty if the property holds."""
-    result = run_check(spec=SPECIFICATION, slices=[slice_], sets=sets, properties=[property_], engine="plain")
+    result = run_check(spec=spec, slices=[slice_], sets=sets, properties=[property_], engine="plain")
     found = [v for v in result.runs[0].violations if v.property == property_]
     return [a.split("(")[0] for a in found[0].actions] if found else []
 
@@ -103,9 +106,56 @@ def test_defects_of_0_32(slice_: str, property_: str, sets: dict[str, str], want
     assert in_order(counterexample(slice_, property_, **sets), *wanted)
 
 
-def test_lemmas_are_named_by_the_proof() -> None:
-    """Every lemma of the module backs the proof, and none is a property of its own."""
-    proof = SPECIFICATION.property("computed-nonnegative")
-    assert isinstance(proof, Invariant)
-    lemmas = {p.id for p in SPECIFICATION.properties if isinstance(p, Invariant) and p.lemma}
-    assert lemmas <= set(proof.proof)
+def without_removal(slice_: str, *actions: str) -> Specification:
+    """The specification with these actions back in a slice."""
+    slices = tuple(
+        x.model_copy(update={"remove": tuple(a for a in x.remove if a not in actions)}) if x.name == slice_ else x
+        for x in SPECIFICATION.slices
+    )
+    return SPECIFICATION.model_copy(update={"slices": slices})
+
+
+def test_what_is_in_flight_is_not_confirmed() -> None:
+    """Seeds 001: the base of PR 38096 keeps, for a sharer, tokens of the step after the one that is processed."""
+    found = counterexample("share_overlap", "counted-tokens-are-confirmed", recovery_base="computed_minus_scheduled")
+    assert in_order(found, "dispatch", "hit", "dispatch", "begin_update", "claim", "keep_base")
+    assert found[-1] == "keep_base"
+
+
+def test_what_an_update_leaves_counted_is_owed_only_if_others_have_claimed_it() -> None:
+    """Contract Q24: a request keeps its base only if others compute all of its invalid blocks again."""
+    spec = apply(SPECIFICATION, "drop-conjunct:keep_base:all-claimed")
+    found = counterexample("late_sync", "invalid-block-that-counts-is-recomputed", spec)
+    assert found[-1] == "keep_base"
+
+
+def test_a_late_report_of_an_ended_request_is_a_known_limit() -> None:
+    """Contract R-44: what was computed from the block stays in the prefix cache; no default slice has such reports."""
+    spec = without_removal("late_sync", "finish")
+    found = counterexample("late_sync", "hashed-block-is-valid-or-being-recomputed", spec)
+    assert in_order(found, "sync_block_fails", "withhold_report", "process_outputs", "finish", "begin_update")
+    assert found[-1] == "begin_update"
+
+
+def test_a_holder_that_is_lost_with_a_hash_is_seen() -> None:
+    """Contract I-33: a recovery that gave the block back as well would change the count of its references."""
+    actions = tuple(
+        a.model_copy(update={"updates": (*a.updates, assign(table(r, b), False))}) if a.name == "claim" else a
+        for a in SPECIFICATION.actions
+    )
+    found = counterexample(
+        "decoding", "dropping-a-hash-leaves-the-holders", SPECIFICATION.model_copy(update={"actions": actions})
+    )
+    assert found[-1] == "claim"
+
+
+def test_an_empty_pipeline_needs_the_placeholders_of_an_ended_life_to_go() -> None:
+    """Contract I-09: outputs of an ended life that are awaited for ever."""
+    spec = apply(SPECIFICATION, "drop-update:reset_running:placeholders")
+    assert counterexample("resume", "empty-pipeline-has-nothing-in-flight", spec)
+
+
+def test_lemmas_are_named_by_a_proof() -> None:
+    """Every lemma of the module backs a proof, and none is a property of its own."""
+    invariants = [p for p in SPECIFICATION.properties if isinstance(p, Invariant)]
+    assert {p.id for p in invariants if p.lemma} <= {i for p in invariants if p.proved for i in p.proof}

@@ -95,3 +95,51 @@ def test_admitted_hits_are_kept_either_way(hit_pin: str) -> None:
         engine="plain",
     )
     assert result.verdict == "holds"
+
+
+@pytest.mark.parametrize("hit_count", ["last", "unused"])
+def test_a_second_hit_leaves_what_the_first_one_needs_to_be_evicted(hit_count: str) -> None:
+    actions = names(shortest("recency_again", "first-hit-is-evicted-last", hit_count=hit_count))
+
+    assert actions[-1] == "match"
+    assert actions.count("preempt") == (2 if hit_count == "last" else 1), "the count is wrong from its second start on"
+
+
+def test_a_hit_count_set_again_is_found_at_the_second_start() -> None:
+    actions = names(shortest("two_readers", "hit-count-is-set-once", hit_count="last"))
+
+    assert actions[-1] in ("admit", "match_none")
+    assert "preempt" in actions
+
+
+def test_a_discarded_report_leaves_a_slot_pending_for_ever() -> None:
+    actions = names(shortest("store_reports", "store-of-a-lost-report-ends", unknown_job="discard"))
+
+    assert actions.index("mislay_pending") < actions.index("reject_report")
+    assert "acknowledge_store" not in actions
+
+
+def test_containment_counts_and_fails_the_store() -> None:
+    """With either half left out, a property fails: the count, or the end of the store."""
+
+    def verdicts(change: str | None) -> dict[str, str]:
+        ids = ["unknown-report-is-never-discarded", "contained-report-fails-its-store"]
+        (run,) = run_check(
+            spec=SPECIFICATION, slices=["store_reports"], properties=ids, sets={"unknown_job": "contain"}, change=change
+        ).runs
+        return {i: run.properties[i] for i in ids}
+
+    assert list(verdicts(None).values()) == ["holds", "holds"]
+    assert list(verdicts("drop-update:reject_report:contained").values()) == ["violated", "holds"]
+    assert list(verdicts("delete-row:reject_report:slot.pending.absent").values()) == ["holds", "violated"]
+
+
+def test_a_surplus_report_stops_the_engine_or_is_counted_and_harms_no_chunk() -> None:
+    for unknown_job in ("raise", "contain"):
+        result = run_check(
+            spec=SPECIFICATION,
+            slices=["store_reports"],
+            properties=["acknowledged-store-is-open", "stored-chunk-is-of-its-key", "known-report-is-acknowledged"],
+            sets={"unknown_job": unknown_job},
+        )
+        assert result.verdict == "holds"

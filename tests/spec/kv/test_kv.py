@@ -122,6 +122,28 @@ def test_late_reports_settle_nothing_unless_stale_jobs_are_taken_for_live_ones()
     assert run.properties == {"late-report-settles-nothing": "holds"}
 
 
+# -- references ----------------------------------------------------------------------------------------
+
+PINNED = "vllm-0.32.0/SimpleCPUOffloadConnector"
+
+
+@pytest.mark.parametrize(
+    ("slice_", "property_", "last"),
+    [
+        ("dedup", "pinned-source-is-in-use", "finish"),
+        ("dedup", "pinned-source-keeps-its-hash", "allocate"),
+        ("reset", "refused-reset-keeps-hashes", "reset_cache"),
+    ],
+)
+def test_a_finish_that_drops_the_reference_of_a_store(slice_: str, property_: str, last: str) -> None:
+    """Its source goes to the free queue; who comes next takes it, or resets the cache while it is being read."""
+    spec = apply(SPECIFICATION, "drop-row-conjunct:finish:block.used.free#3")
+    found = events(shortest(slice_, property_, spec, PINNED))
+
+    assert found.count("finish") == 1
+    assert found[-1] == last
+
+
 # -- seeds 004 -----------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,123 @@
+"""Properties of the waiting queue: who stands where in it, and who comes first."""
+
+from __future__ import annotations
+
+from interlock.spec.encoder.predicates import all_there, comes_before, is_
+from interlock.spec.encoder.slices import ARRIVALS, DRAFTS, POOL, QUEUE, ROOM, RUNNING, TIGHT, WITH_POOL
+from interlock.spec.encoder.vocabulary import (
+    arrivals,
+    ec_gate,
+    in_queue,
+    queue,
+    r,
+    r2,
+    request,
+    visited,
+)
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
+from interlock.spec.language.terms import Primed, exists, forall
+
+_r, _x = request.var("ry"), request.var("rz")
+
+KEEPS_ITS_PLACE = ActionProperty(
+    id="deferred-keeps-its-place",
+    source="vLLM PR 41627; seeds 000; contract section 1: prepend_requests, order preserved",
+    doc="Who is put off for an item is put back where it stood: nobody in the queue comes before another than did.",
+    slices=(POOL, RUNNING, TIGHT, QUEUE, ARRIVALS),
+    actions=("defer",),
+    formula=forall(_r, _x, Primed(body=queue.before(_r, _x)).eq(queue.before(_r, _x))),
+)
+
+FIRST_COME = ActionProperty(
+    id="later-arrival-is-not-admitted-first",
+    source="seeds 000: not overtaken for ever; contract section 1 (FCFS)",
+    doc=(
+        "A request is admitted before one that has arrived earlier and still waits only if this schedule() has asked "
+        "the connector about that one, and the answer was no."
+    ),
+    slices=(ARRIVALS,),
+    actions=("admit",),
+    formula=forall(_r, (arrivals.before(_r, r) & in_queue(_r)) >> (visited(_r) & is_(_r, "deferred"))),
+)
+
+NOT_FOR_EVER = LeadsTo(
+    id="deferred-is-scheduled-though-others-arrive",
+    source="vLLM PR 41627; seeds 000: not overtaken for ever",
+    doc="However many arrive meanwhile, who was put off is scheduled once its items are there and stay there.",
+    slices=(ARRIVALS,),
+    vars=(r,),
+    applies=ec_gate.is_("waiting_only", "all"),
+    premise=is_(r, "deferred") & all_there(r),
+    conclusion=is_(r, "running") | ~all_there(r),
+)
+
+IN_TURN = ActionProperty(
+    id="queue-is-visited-in-order",
+    source="contract section 1: kv_holding_waiting first, then waiting, each from its head",
+    doc="schedule() comes to those who wait in turn: who holds KV, then by place (who was preempted: at any time).",
+    slices=(ROOM, DRAFTS, POOL, RUNNING, TIGHT, QUEUE, ARRIVALS),
+    actions=("start_fetch", "defer", "stall", "admit", "no_kv", "start_kv_load", "claim_cached"),
+    formula=in_queue(r) >> forall(_r, comes_before(_r, r) >> visited(_r)),
+)
+
+LAST_IN_LAST = ActionProperty(
+    id="new-request-is-queued-last",
+    source="contract Q1",
+    doc="Who arrives stands behind all others.",
+    slices=(ROOM, RUNNING, TIGHT, QUEUE, ARRIVALS),
+    actions=("add_request",),
+    formula=forall(_r, (in_queue(_r) & _r.ne(r)) >> Primed(body=queue.before(_r, r))),
+)
+
+PREEMPTED_FIRST = ActionProperty(
+    id="preempted-request-is-queued-first",
+    source="contract Q22: waiting.prepend",
+    doc="Who is preempted stands before all others.",
+    slices=(ROOM, RUNNING, TIGHT),
+    actions=("preempt",),
+    formula=forall(_r, (in_queue(_r) & _r.ne(r)) >> Primed(body=queue.before(r, _r))),
+)
+
+UNASKED = Invariant(
+    id="nobody-is-put-off-unasked",
+    source="vLLM PR 41627, R-73: ensure_cache_available is optional, and answers True by default",
+    doc=(
+        "Nobody is put off for the encoder's sake where the connector has no ensure_cache_available, and nobody "
+        "who has KV where only those who wait are asked."
+    ),
+    slices=WITH_POOL,
+    formula=forall(r, ~is_(r, "stalled") & (ec_gate.is_("none") >> ~is_(r, "deferred"))),
+    applies=ec_gate.is_("none", "waiting_only"),
+)
+
+WITNESSES = (
+    Witness(
+        id="encoder-some-deferred-and-there",
+        source="vacuity guard",
+        doc="The items of a deferred request are there.",
+        slices=(ARRIVALS,),
+        formula=exists(r, is_(r, "deferred") & all_there(r)),
+        applies=ec_gate.is_("waiting_only", "all"),
+    ),
+    Witness(
+        id="encoder-some-deferred-is-overtaken",
+        source="seeds 000: skipped, the scan goes on",
+        doc="One that arrived later runs, while one that was put off waits.",
+        slices=(ARRIVALS,),
+        formula=exists(r, r2, is_(r, "deferred") & is_(r2, "running") & arrivals.before(r, r2)),
+        applies=ec_gate.is_("waiting_only", "all"),
+    ),
+)
+
+QUEUES: tuple[Property, ...] = (
+    KEEPS_ITS_PLACE,
+    FIRST_COME,
+    NOT_FOR_EVER,
+    IN_TURN,
+    LAST_IN_LAST,
+    PREEMPTED_FIRST,
+    UNASKED,
+    *queue.lemmas((ROOM, RUNNING, TIGHT, QUEUE, ARRIVALS)),
+    *arrivals.lemmas((ARRIVALS,)),
+    *WITNESSES,
+)

@@ -1,0 +1,102 @@
+"""Sorts, switches and variables of stores under a pipelined scheduler.
+
+A slot is a place for a step that has been scheduled and not processed: as many as the pipeline is deep
+(two with the asynchronous scheduler). One store moves one block; requests are left out, and their blocks
+stand for them: a block is allocated, computed, and given up when its request finishes.
+"""
+
+from __future__ import annotations
+
+from interlock.spec.language.settings import Switch
+from interlock.spec.language.sorts import Enumeration, Sort
+from interlock.spec.language.variables import Discipline, Site, channel, counter, function, relation
+from interlock.spec.shared.sorts import block, job, worker
+
+slot = Sort(name="slot", doc="a place for a step that is scheduled and not yet processed: the depth of the pipeline")
+SORTS = (block, job, worker, slot)
+
+slot_states = Enumeration(
+    name="slot_states", members=("idle", "building", "dispatched"), doc="a step, as the scheduler sees it"
+)
+stow_states = Enumeration(
+    name="stow_states",
+    members=("absent", "planned", "in_flight", "flush_ordered"),
+    doc="a store job, as the scheduler sees it",
+)
+shard_states = Enumeration(
+    name="shard_states", members=("idle", "queued", "copied"), doc="a store job, as one worker sees it"
+)
+ENUMS = (slot_states, stow_states, shard_states)
+
+flush_point = Switch(
+    name="flush_point",
+    values=("after_zero", "before_zero"),
+    doc="Whether a worker flushes before or after the step's new blocks are zeroed (and copied on write).",
+    source="contract R-32, D10: the first model runner flushes before, the second after",
+)
+pipeline_dedup = Switch(
+    name="pipeline_dedup",
+    values=("per_step", "in_flight"),
+    doc="Which blocks a scan skips: those planned in this step, or those with an open store.",
+    source="vLLM PR 41289; contract 5(e)",
+)
+nofwd_save = Switch(
+    name="nofwd_save",
+    values=("skip", "call"),
+    doc="Whether wait_for_save is called, and so stores are queued, in a step without a forward.",
+    source="contract R-35, NOFWD_SAVE: skip up to 0.28, call in 0.32",
+)
+SWITCHES = (flush_point, pipeline_dedup, nofwd_save)
+
+b, b2 = block.var("b"), block.var("b2")
+j, j2 = job.var("j"), job.var("j2")
+w, w2 = worker.var("w"), worker.var("w2")
+t, t2, t3 = slot.var("t"), slot.var("t2"), slot.var("t3")
+S, W, G = Site.SCHEDULER, Site.WORKER, Site.GHOST
+
+slot_state = function("slot_state", t, result=slot_states, site=S, init=slot_states["idle"], doc="lifecycle slot")
+before = relation("before", t, t2, site=S, doc="t was dispatched before t2, and neither is processed")
+handed = relation("handed", w, t, site=S, doc="the executor has handed step t to worker w")
+has_forward = relation("has_forward", t, site=S, doc="step t computes something")
+used = relation("used", b, site=S, doc="a request has b")
+fresh = relation("fresh", b, site=S, doc="b was allocated in this schedule()")
+scanned = relation("scanned", b, site=S, doc="a store of b, in its present allocation, was planned")
+leftover = relation("leftover", b, site=S, doc="a request finished with b unstored: the next metadata may store it")
+busy = relation("busy", b, site=S, doc="the dedup set: b has an open store")
+
+stow_state = function("stow_state", j, result=stow_states, site=S, init=stow_states["absent"], doc="lifecycle stow")
+source = function(
+    "source", j, result=block, site=S, domain=stow_state(j).ne(stow_states["absent"]), doc="the block that j stores"
+)
+acks_due = counter("acks_due", j, site=S, high=worker.size, doc="workers that have still to acknowledge j")
+names = relation("names", t, j, site=S, doc="step t orders the flush of j, whose id is not used again before its end")
+flush_due = relation("flush_due", j, site=S, doc="the source of j was allocated in this schedule(): flush j first")
+
+shard_state = function(
+    "shard_state", w, j, result=shard_states, site=W, init=shard_states["idle"], doc="lifecycle shard"
+)
+
+overwrites = relation(
+    "overwrites", t, j, site=G, doc="step t zeroes and computes the source of j, for the allocation after that of j"
+)
+owes = relation("owes", w, j, site=G, doc="w has still to acknowledge j")
+spoilt = relation("spoilt", w, j, site=G, doc="w overwrote the source of j before it had copied it")
+
+VARIABLES = (
+    slot_state, before, handed, has_forward, used, fresh, scanned, leftover, busy, stow_state, source, acks_due,
+    names, flush_due,
+    shard_state, overwrites, owes, spoilt,
+)  # fmt: skip
+
+_STEP = Discipline.WITH_STEP
+step_order = channel("step_order", w, t, sender=S, receiver=W, discipline=_STEP, doc="step t, in the hands of w")
+forward_order = channel("forward_order", w, t, sender=S, receiver=W, discipline=_STEP, doc="t has a forward")
+store_order = channel(
+    "store_order", w, j, t, sender=S, receiver=W, discipline=_STEP, doc="the metadata of t has store j"
+)
+flush_order = channel(
+    "flush_order", w, j, t, sender=S, receiver=W, discipline=_STEP, doc="the metadata of t orders the flush of j"
+)
+step_done = channel("step_done", w, t, sender=W, receiver=S, discipline=Discipline.BAG, doc="w has run step t")
+stored = channel("stored", j, sender=W, receiver=S, discipline=Discipline.BAG, doc="a worker acknowledges j")
+CHANNELS = (step_order, forward_order, store_order, flush_order, step_done, stored)
