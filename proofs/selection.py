@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from interlock.proofs.mutation.changes import apply, parse
-from interlock.spec.language.properties import Property
+from interlock.spec.language.properties import Property, Witness
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification, UnknownName
+from interlock.spec.language.terms import TRUE
 from interlock.spec.modules import Modules, owner, presets, under
 
 
@@ -75,11 +76,21 @@ def choose(
         wanted = [own[p] for p in properties if p in own] if properties else list(m.properties)
         sizes = {sort: size for sort, size in (scope or {}).items() if sort in {s.name for s in m.sorts}}
         for s in _slices(m, slices, wanted, named=bool(properties), quick=quick):
-            covered = [p for p in wanted if s.name in p.slices]
+            covered = [p for p in wanted if s.name in p.slices and (properties or _is_claimed(p, m, switches))]
             chosen.append(Chosen(m, s, switches, sizes, covered))
     if not chosen:
         raise UnknownName("slice for these names", "none", [s.name for m in specs for s in m.slices])
     return chosen
+
+
+def _is_claimed(p: Property, spec: Specification, switches: dict[str, str]) -> bool:
+    """Whether a property says something of these switch values, if nobody asks for it by name.
+
+    A witness guards against a specification in which nothing happens. Under another value of a switch
+    less may happen, and that is no fault; unless the witness itself says under which values it holds.
+    """
+    usual = switches == spec.switch_values(spec.presets[0].name)
+    return usual or not isinstance(p, Witness) or p.applies != TRUE
 
 
 def _slices(

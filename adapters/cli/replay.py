@@ -34,6 +34,9 @@ def replay(
     """Judge a trace by the specification.
 
     Some behaviour must explain all of it; if none does, the longest prefix and what stopped it.
+
+    Hidden steps are searched for; where a trace names them, as an explorer's does, it is judged by
+    those that it names.
     """
     from interlock.adapters.cli.bindings.replay import ReplayBinding
     from interlock.adapters.cli.conduct import conduct

@@ -26,7 +26,7 @@ def render(document: CheckDocument) -> RenderableType:
     for run in document.runs:
         runs.add_row(
             run.slice,
-            ",".join(f"{sort}={size}" for sort, size in run.scope.items()),
+            ", ".join(f"{sort}={size}" for sort, size in run.scope.items()),
             f"{run.states:,}",
             f"{run.transitions:,}",
             str(run.depth),
@@ -36,7 +36,13 @@ def render(document: CheckDocument) -> RenderableType:
             _properties(run),
         )
     violations = [_violation(run, v) for run in document.runs for v in run.violations]
-    return stack(runs if document.runs else None, *violations, Text() if document.runs else None, conclusion(document))
+    return stack(
+        runs if document.runs else None,
+        _never_enabled(document.runs),
+        *violations,
+        Text() if document.runs else None,
+        conclusion(document),
+    )
 
 
 def _properties(run: Run) -> Text:
@@ -45,9 +51,13 @@ def _properties(run: Run) -> Text:
     for property_id, outcome in run.properties.items():
         if outcome != "holds":
             text.append(f"\n{property_id} ").append_text(word(outcome))
-    if run.never_enabled:
-        text.append(f"\nnever enabled: {', '.join(run.never_enabled)}")
     return text
+
+
+def _never_enabled(runs: list[Run]) -> RenderableType | None:
+    """Actions that a slice has and that cannot happen in it: no finding, as long as they happen in another."""
+    lines = [f"{run.slice}: {', '.join(run.never_enabled)}" for run in runs if run.never_enabled]
+    return block("Never enabled in a slice (no finding):", lines) if lines else None
 
 
 def _violation(run: Run, violation: Violation) -> RenderableType:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.proofs.replay.replayer import Replayer, Stop
 from interlock.proofs.replay.result import FalseConjunct, ReplayResult, ReplayViolation
-from interlock.proofs.replay.run import run_replay
+from interlock.proofs.replay.run import run_replay, run_replay_as_written
 from interlock.proofs.replay.setup import Setting, setting
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "Setting",
     "Stop",
     "run_replay",
+    "run_replay_as_written",
     "setting",
 ]

@@ -57,5 +57,5 @@ def _block(readings: Iterable[Reading]) -> str | None:
     for r in readings:
         for p in r.step.params:
             if p.sort == SORT and p.name in r.named:
-                return r.named[p.name]
+                return str(r.named[p.name])
     return None

@@ -47,6 +47,22 @@ def run_replay(
         return _replay(replayer, reader, str(reader.path), follow_hidden)
 
 
+def run_replay_as_written(trace: Path | str, *, spec: Specification = SPECIFICATION) -> ReplayResult:
+    """As :func:`run_replay`, but by the trace's own hidden steps, where it names them.
+
+    An explorer's trace names its hidden steps. Without them another run may show the same events and
+    do no wrong (or less), or the search for one may give up; with them there is nothing to search.
+
+    Raises:
+        TraceError: what is not a trace of this specification.
+    """
+    found = run_replay(trace, spec=spec)
+    if not found.hidden_lines:
+        return found
+    written = run_replay(trace, spec=spec, follow_hidden=True)
+    return found if written.stopped and not found.stopped else written
+
+
 def _replay(replayer: Replayer, events: Iterable[TraceEvent], name: str, follow_hidden: bool) -> ReplayResult:
     result = ReplayResult(warnings=list(replayer.setting.warnings))
     stop: Stop | None = None

@@ -22,14 +22,14 @@ CELLS_MAX = 400
 
 def instance(step: Step, arguments: Iterable[str]) -> str:
     """``allocate(r=A, b=3)``."""
-    named = zip(step.params, arguments, strict=False)
+    named = zip(step.params, map(_name, arguments), strict=False)
     return f"{step.name}({', '.join(f'{p.name}={a}' for p, a in named)})"
 
 
 def conjunct(world: World, step: Step, position: int, arguments: Arguments) -> str:
     """What a conjunct asks for at an instance, and what the state has instead."""
     pairs = zip(step.params, arguments, strict=False)
-    asked = T.substitute(step.guard[position].term, {p: T.Var(name=a + _MARK, sort=p.sort) for p, a in pairs})
+    asked = T.substitute(step.guard[position].term, {p: _constant(p, a) for p, a in pairs})
     have = dict.fromkeys(
         f"{s} is {_shown(world, s)}"
         for s in T.subterms(asked)
@@ -44,7 +44,7 @@ def conjunct(world: World, step: Step, position: int, arguments: Arguments) -> s
 
 def finding(broken: Broken, declared: Property | None) -> str:
     """A broken property in words."""
-    where = ", ".join(f"{name} = {value}" for name, value in broken.instance)
+    where = ", ".join(f"{name} = {_name(value)}" for name, value in broken.instance)
     parts = [broken.property, *([f"at {where}"] if where else [])]
     if broken.fault:
         parts.append(f"({broken.fault})")
@@ -66,6 +66,15 @@ def state(world: World, entities: Iterable[str] = ()) -> dict[str, JsonValue]:
 
 _MARK = "\N{WORD JOINER}"
 # Marks a variable that stands for an entity: no name of a specification contains it.
+
+
+def _name(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _constant(parameter: T.Var, value: object) -> T.Term:
+    """What stands for an argument in a formula that is shown."""
+    return T.Bool(value=value) if isinstance(value, bool) else T.Var(name=f"{value}{_MARK}", sort=parameter.sort)
 
 
 def _is_entity(t: T.Term) -> bool:

@@ -16,6 +16,7 @@ from interlock.statemachine.sparse.normal import negation_normal
 from interlock.statemachine.sparse.planner import Where
 from interlock.statemachine.sparse.program import Compiled, Program
 from interlock.statemachine.sparse.triggers import Trigger, triggers
+from interlock.statemachine.sparse.two_states import TwoStates
 from interlock.statemachine.sparse.world import World, Write
 
 
@@ -115,6 +116,8 @@ class Checks:
         self.watched: list[_Watched] = []
         self.clauses: dict[str, list[tuple[str, Compiled]]] = {}
         self.over_step: dict[str, list[tuple[str, Compiled, list[Compiled]]]] = {}
+        self.read_over_step: dict[str, list[tuple[str, T.Term]]] = {}
+        """Those that cannot be compiled, because they prime what a quantifier binds."""
         for p in properties:
             if isinstance(p, Invariant):
                 self.watched.append(_Watched(program, p))
@@ -137,12 +140,13 @@ class Checks:
         if step is None:
             return
         primed: dict[T.Primed, T.Var] = {}
+        if any(isinstance(t, T.Primed) and not T.free_vars(t.body) <= set(step.params) for t in T.subterms(p.formula)):
+            self.read_over_step.setdefault(action, []).append((p.id, p.formula))
+            return
 
         def leaf(t: T.Term) -> T.Term | None:
             if not isinstance(t, T.Primed):
                 return None
-            if not T.free_vars(t.body) <= set(step.params):
-                raise NotImplementedError(f"property {p.id} primes a quantified variable: {t}")
             return primed.setdefault(t, T.Var(name=f"primed_{len(primed)}", sort="bool"))
 
         formula = T.transform(p.formula, leaf)
@@ -186,6 +190,8 @@ class Checker:
                 around.broken.append(Broken(id_, _named(step, arguments), str(fault)))
         if step.name in self._checks.over_step:
             self._check_over_step(step, arguments, writes, around)
+        if step.name in self._checks.read_over_step:
+            self._read_over_step(step, arguments, writes, around)
         for live, key, value in writes:
             watches = self._early.get(live.name)
             if watches and live.store.get(key, live.default) != value:
@@ -225,6 +231,22 @@ class Checker:
         except StepFault as fault:
             world.undo(around.mark)
             around.broken.append(Broken(properties[0][0], _named(step, arguments), str(fault)))
+
+    def _read_over_step(self, step: Step, arguments: Arguments, writes: list[Write], around: Around) -> None:
+        world, named = self._world, _named(step, arguments)
+        try:
+            world.apply(writes)
+            states = TwoStates(world, world.before(around.mark))
+            for id_, formula in self._checks.read_over_step[step.name]:
+                try:
+                    if not states.holds(formula, dict(named)):
+                        around.broken.append(Broken(id_, named))
+                except StepFault as fault:
+                    around.broken.append(Broken(id_, named, str(fault)))
+        except StepFault:
+            pass  # what the step itself does wrong is said where it is taken
+        finally:
+            world.undo(around.mark)
 
 
 class Around:

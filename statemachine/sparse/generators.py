@@ -62,7 +62,8 @@ class Finder:
                 same = literal(right) is not None and literal(right) == default
                 return self._lookup(a, (), unknown) if same else None
             case T.Lt(left=T.Int() as least, right=T.Apply() as a):
-                positive = least.value >= 0 and self._layout[a.symbol].default == 0
+                # A generator must be true at every key that it gives: "more than one" is not, "more than nothing" is.
+                positive = least.value == 0 and self._layout[a.symbol].default == 0
                 return self._lookup(a, (), unknown) if positive else None
             case T.Or():
                 return self._one_of(part, unknown)

@@ -36,6 +36,7 @@ class Slot:
         default: the value that is not stored; :data:`MISSING` for a partial function.
         guarded: a partial function whose stored values may outlive its domain, so that each
             reading must test the domain.
+        initial: what a variable without arguments starts as, if that depends on sizes of sorts.
         triggers: of a partial function that is not guarded: variables whose change may end the
             domain, with the positions in their key of this function's arguments.
     """
@@ -43,6 +44,7 @@ class Slot:
     variable: Variable
     default: Value | Missing
     guarded: bool = False
+    initial: T.Term | None = None
     triggers: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
@@ -107,6 +109,8 @@ def _slot(v: Variable) -> Slot:
         triggers = _triggers(v, v.domain)
         return Slot(v, MISSING, guarded=triggers is None, triggers=triggers or ())
     default = None if v.init is None else literal(v.init)
+    if default is None and v.init is not None and not v.args and v.result == "int":
+        return Slot(v, 0, initial=v.init)
     if default is None:
         raise SpecificationError(
             f"variable {v.name}", "has no literal as initial value", "the sparse interpreter needs one"

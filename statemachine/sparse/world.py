@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
+from interlock.spec.language import terms as T
 from interlock.statemachine.sparse.faults import OutOfRangeError, OutsideDomainError, UndefinedError
 from interlock.statemachine.sparse.layout import MISSING, IndexSpec, Key, Missing, Slot, Value
 from interlock.statemachine.sparse.program import Compiled, Program
@@ -119,6 +120,22 @@ class World:
             for symbol, positions in v.slot.triggers:
                 whole = positions == tuple(range(self.live[symbol].slot.arity))
                 self.live[symbol].erasers.append((v, None if whole else positions))
+            if v.slot.initial is not None:
+                self._put(v, (), self._number(v.slot.initial))
+        self._journal.clear()
+
+    def _number(self, t: T.Term) -> int:
+        """What a term over sizes comes to."""
+        match t:
+            case T.Int():
+                return t.value
+            case T.Size():
+                return self.size(t.sort)
+            case T.Add():
+                return self._number(t.left) + self._number(t.right)
+            case T.Sub():
+                return self._number(t.left) - self._number(t.right)
+        raise TypeError(f"an initial value is made of numbers and sizes, not of {t}")
 
     # -- entities and functions ------------------------------------------------------------------
 
@@ -129,6 +146,16 @@ class World:
         if name not in elements:
             elements[name] = None
         return name
+
+    def elements(self, sort: str) -> tuple[Any, ...]:
+        """What a quantifier over a sort ranges over: the entities that are known, or all members of an enumeration."""
+        members = self.program.layout.values_of(sort)
+        return tuple(self.known[sort]) if members is None else tuple(members)
+
+    def size(self, sort: str) -> int:
+        """How many elements a sort is said to have."""
+        size: int = self._names[f"N_{sort}"]
+        return size
 
     def bind(self, compiled: Compiled) -> Callable[..., Any]:
         """A compiled function that reads this world."""

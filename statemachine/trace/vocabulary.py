@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import Step, System
@@ -24,7 +25,8 @@ class Reading:
     """One action that an event may be, and the parameters that the event names."""
 
     step: Step
-    named: dict[str, str]
+    named: dict[str, Any]
+    """By name; truth values as such."""
 
 
 class Vocabulary:
@@ -59,7 +61,7 @@ class Vocabulary:
         """The actions of this system that the event may be; none, if slice or switches rule all out.
 
         Raises:
-            TraceError: an argument that none of the event's actions has.
+            TraceError: an argument that none of the event's actions has, or one that is no truth value.
         """
         found: list[Reading] = []
         for step in self._steps.get(event.event, ()):
@@ -67,7 +69,9 @@ class Vocabulary:
                 continue
             names = self._argument_names(step, tuple(event.args))
             if names is not None:
-                found.append(Reading(step, {names[k]: v for k, v in event.args.items()}))
+                sorts = {p.name: p.sort for p in step.params}
+                named = {names[k]: _value(sorts[names[k]], k, v, place) for k, v in event.args.items()}
+                found.append(Reading(step, named))
         if not found and event.args:
             self._refuse_unknown_arguments(event, place)
         return found
@@ -86,6 +90,18 @@ class Vocabulary:
         unknown = next(k for k in event.args if not any(k in t for t in takes))
         listed = ", ".join(dict.fromkeys(f"{n} ({s})" for n, s in takes)) or "no arguments"
         raise TraceError(place, f"{event.event} has no argument {unknown!r}", f"it takes {listed}")
+
+
+def _value(sort: str, name: str, text: str, place: str) -> str | bool:
+    """An argument as the interpreter has it: a truth value as one, everything else by its name."""
+    if sort != "bool":
+        return text
+    if text not in _TRUTH:
+        raise TraceError(place, f"{name} is {text!r}", "it is true or false")
+    return _TRUTH[text]
+
+
+_TRUTH = {"true": True, "false": False}
 
 
 def argument_names(step: Step, given: Sequence[str]) -> dict[str, str] | None:

@@ -127,6 +127,8 @@ class Reference:
         for name, cells in self.state.items():
             v = self.variables[name]
             default = None if v.init is None else self.value(v.init, {}, None)
+            if v.init is not None and v.result == "int" and not isinstance(v.init, T.Int):
+                default = 0  # what depends on sizes is stored
             for key, value in cells.items():
                 if value != default:
                     found[name, key[0] if len(key) == 1 else key] = value

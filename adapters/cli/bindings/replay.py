@@ -26,11 +26,11 @@ class ReplayBinding:
 
     def run(self) -> ReplayDocument:
         """Replay."""
-        from interlock.proofs.replay import run_replay
+        from interlock.proofs.replay import run_replay_as_written
 
         self.session.spec_digest = digest()
         spec = module_of(self.trace)
-        document = self.session.document(ReplayDocument, run_replay(self.trace, spec=spec))
+        document = self.session.document(ReplayDocument, run_replay_as_written(self.trace, spec=spec))
         if self.convert is None or self.to is None:
             return document
         self._write(spec, self.convert, self.to)

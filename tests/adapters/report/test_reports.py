@@ -13,12 +13,12 @@ REPORTS = [
     (
         check,
         documents.check(),
-        ["dedup", "block=3,job=2", "12,345", "1 of 3 hold", "never-said vacuous", "fails in dedup"],
+        ["dedup", "block=3, job=2", "12,345", "1 of 3 hold", "never-said vacuous", "fails in dedup"],
     ),
     (
         check,
         documents.check(),
-        ["  0  schedule(request0)", "  2  submit_store(job1, block0)", "trace: t.jsonl", "never enabled: store_fails"],
+        ["  0  schedule(request0)", "  2  submit_store(job1, block0)", "trace: t.jsonl", "  dedup: store_fails"],
     ),
     (
         prove,

@@ -10,6 +10,7 @@ from support import reference
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.properties import Invariant
+from interlock.spec.modules import simple
 from interlock.statemachine.sparse import Checker, Interpreter, Program, StepFault, World, without_policy
 
 SCOPE = {"request": 2, "block": 2, "chunk": 2, "job": 2, "worker": 2, "hash": 2}
@@ -121,6 +122,19 @@ def all_systems():
     for switch in SPECIFICATION.switches:
         for value in switch.values:
             yield pytest.param({**base, switch.name: value}, id=f"{switch.name}={value}")
+
+
+QUICK = [pytest.param(m, s, id=s.name) for m in simple() if m is not SPECIFICATION for s in m.slices if s.quick]
+
+
+@pytest.mark.parametrize(("spec", "slice_"), QUICK)
+def test_random_walks_of_every_module(spec, slice_):
+    """Every module says things in its own way; the sparse reading must not depend on that of one."""
+    system = elaborate(spec, spec.switch_values(), slice_)
+
+    taken = [s.name for seed in range(2) for s in walk(system, slice_.scope, seed, 40)]
+
+    assert len(set(taken)) > 3
 
 
 @pytest.mark.parametrize("switches", list(all_systems()))

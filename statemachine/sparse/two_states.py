@@ -1,0 +1,96 @@
+"""A formula over a step, read in the state before and the state after it, one element at a time.
+
+The compiled way (:mod:`checker`) gives what is primed a name, which it cannot where a quantifier
+binds a variable inside. Such formulas are read here, at a cost that grows with what is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from interlock.spec.language import terms as T
+from interlock.statemachine.sparse.faults import UndefinedError
+from interlock.statemachine.sparse.layout import MISSING
+from interlock.statemachine.sparse.world import Delta, World
+
+Env = dict[str, Any]
+
+
+class TwoStates:
+    """The world as it is after a step, and as it was before.
+
+    Args:
+        world: in the state after the step.
+        before: the cells that the step has changed, with their values before it.
+    """
+
+    def __init__(self, world: World, before: Delta) -> None:
+        self._world, self._before = world, before
+
+    def holds(self, formula: T.Term, arguments: Mapping[str, str]) -> bool:
+        """Whether a formula is true of the step by an action with these arguments.
+
+        Raises:
+            UndefinedError: it reads outside a domain.
+        """
+        return bool(self._value(formula, dict(arguments), after=False))
+
+    def _value(self, t: T.Term, env: Env, *, after: bool) -> Any:
+        match t:
+            case T.Var():
+                return env[t.name]
+            case T.Bool() | T.Int():
+                return t.value
+            case T.Member():
+                return t.name
+            case T.Size():
+                return self._world.size(t.sort)
+            case T.Apply():
+                return self._read(t.symbol, tuple(self._value(a, env, after=after) for a in t.args), after=after)
+            case T.Primed():
+                return self._value(t.body, env, after=True)
+            case T.And():
+                return all(self._value(a, env, after=after) for a in t.args)
+            case T.Or():
+                return any(self._value(a, env, after=after) for a in t.args)
+            case T.Ite():
+                chosen = t.then if self._value(t.cond, env, after=after) else t.orelse
+                return self._value(chosen, env, after=after)
+            case T.Not():
+                return not self._value(t.body, env, after=after)
+            case T.Implies():
+                return not self._value(t.left, env, after=after) or self._value(t.right, env, after=after)
+            case T.Forall():
+                return all(self._value(t.body, e, after=after) for e in self._each(t, env))
+            case T.Exists():
+                return any(self._value(t.body, e, after=after) for e in self._each(t, env))
+            case T.Card():
+                return sum(bool(self._value(t.body, e, after=after)) for e in self._each(t, env))
+            case T.Eq() | T.Lt() | T.Le() | T.Add() | T.Sub():
+                left, right = self._value(t.left, env, after=after), self._value(t.right, env, after=after)
+                return _BINARY[type(t)](left, right)
+        raise TypeError(f"switches are folded before: {t}")
+
+    def _read(self, symbol: str, arguments: tuple[Any, ...], *, after: bool) -> Any:
+        key = arguments[0] if len(arguments) == 1 else arguments
+        value = self._world.read(symbol, key)
+        if not after:
+            value = self._before.get((symbol, key), value)
+        if value is MISSING:
+            raise UndefinedError(symbol, key)
+        return value
+
+    def _each(self, t: T.Forall | T.Exists | T.Card, env: Env) -> Iterator[Env]:
+        for values in product(*(self._world.elements(v.sort) for v in t.vars)):
+            yield {**env, **{v.name: x for v, x in zip(t.vars, values, strict=True)}}
+
+
+_BINARY: Mapping[type, Any] = {
+    T.Eq: lambda a, b: a == b,
+    T.Lt: lambda a, b: a < b,
+    T.Le: lambda a, b: a <= b,
+    T.Add: lambda a, b: a + b,
+    T.Sub: lambda a, b: a - b,
+}
