@@ -141,7 +141,7 @@ BLOCKS = (
             "store-source-stable-in-pipeline",
             "pipeline-flush-is-a-barrier",
         ),
-        outside="Beside stores, forwards, loads and the zeroing of new blocks nothing writes blocks: no copies on write.",
+        outside="Beside stores, forwards, loads and the zeroing of new blocks nothing writes blocks.",
     ),
     Rule(
         id="I-30",
