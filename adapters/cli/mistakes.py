@@ -5,6 +5,7 @@ from pathlib import Path
 
 import interlock.spec
 from interlock.adapters.cli.problems import UsageProblem
+from interlock.spec.language.errors import SpecificationError
 
 SPEC = Path(interlock.spec.__path__[0]).resolve()
 
@@ -15,6 +16,8 @@ def mistake_in_specification(error: Exception) -> UsageProblem | None:
     What fails while a module of `spec/` is being imported was written wrongly there, and the last
     line outside the language is where.
     """
+    if isinstance(error, SpecificationError):
+        return None  # it names its place and its fix itself
     frames = [(Path(f.filename).resolve(), f) for f in traceback.extract_tb(error.__traceback__)]
     written = [(path.relative_to(SPEC), f) for path, f in frames if path.is_relative_to(SPEC)]
     if isinstance(error, SyntaxError) and error.filename and Path(error.filename).resolve().is_relative_to(SPEC):

@@ -88,7 +88,7 @@ allocate_block = Action(
 
 schedule_token = Action(
     name="schedule_token", event="schedule_token", params=(t, b), site=SCHEDULER,
-    guard=(IN_SCHEDULE, need("used", used(b)), need("first", ~has_forward(t))),
+    guard=(IN_SCHEDULE, need("used", used(b))),
     updates=(assign(has_forward(t), True),),
     source="contract R-25", doc="A request that has its blocks computes something in this step.",
 )  # fmt: skip

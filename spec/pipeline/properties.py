@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Property, Witness
 from interlock.spec.language.terms import Primed, card, exists, forall
-from interlock.spec.pipeline.lemmas import EVERY, PIPELINE_LEMMAS
+from interlock.spec.pipeline.books import BOOKS
+from interlock.spec.pipeline.lemmas import COUNTING_LEMMAS, EVERY, PIPELINE_LEMMAS
 from interlock.spec.pipeline.predicates import dispatched, is_open, open_until_delivery, under_way, with_worker
 from interlock.spec.pipeline.settings import DEPTH_ONE, DEPTH_TWO
 from interlock.spec.pipeline.vocabulary import (
@@ -85,7 +86,7 @@ REPORTS_COUNTED = Invariant(
     ),
     premise=exists(j, under_way(j)),
     proved=True,
-    proof=(*PIPELINE_LEMMAS, *(i for i in _COUNTED if i != "pipeline-reports-are-counted")),
+    proof=(*COUNTING_LEMMAS, *(i for i in _COUNTED if i != "pipeline-reports-are-counted")),
     grounds=(Ground(action="report_shard", conjunct="lifecycle-shard"),),
 )  # fmt: skip
 
@@ -105,7 +106,7 @@ ENDED_LEFT_NOTHING = Invariant(
     ),
     premise=exists(j, under_way(j)),
     proved=True,
-    proof=(*PIPELINE_LEMMAS, *(i for i in _COUNTED if i != "pipeline-ended-stores-left-nothing")),
+    proof=(*COUNTING_LEMMAS, *(i for i in _COUNTED if i != "pipeline-ended-stores-left-nothing")),
     grounds=(Ground(action="report_shard", conjunct="lifecycle-shard"),),
 )
 
@@ -199,5 +200,5 @@ UNDER_WAY = Witness(
 
 PROPERTIES: tuple[Property, ...] = (
     UNDER_WAY, NOT_TWICE, SOURCE_STABLE, REPORTS_COUNTED, ENDED_LEFT_NOTHING, NOT_DUPLICATED, OWED_IS_WITH_WORKER,
-    BUSY_IS_OPEN, FLUSH_IS_BARRIER, COMPLETES, *BOUNDARIES, AHEAD,
+    BUSY_IS_OPEN, FLUSH_IS_BARRIER, COMPLETES, *BOUNDARIES, AHEAD, *BOOKS,
 )  # fmt: skip

@@ -49,3 +49,21 @@ def test_a_mistake_is_told_with_its_place(copy, wrong, said, verb):
     (told,) = done.stderr.splitlines()
     assert told.startswith(f"interlock {verb[0]}: spec/kv/stores.py:{line}: {said}"), told
     assert told.endswith("; mend that line")
+
+
+def test_what_the_builder_refuses_names_its_own_fix(copy):
+    source = copy / "interlock" / "spec" / "kv" / "stores.py"
+    right = source.read_text()
+    source.write_text(right.replace('need("not-pinned",', 'need("between-steps",'))
+    try:
+        run = "import sys; from interlock.adapters.cli.main import main; sys.exit(main())"
+        done = subprocess.run(
+            [sys.executable, "-c", run, "check", "--slice", "tiny"], capture_output=True, text=True, check=False,
+            cwd=copy, env={"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "PATH": ""},
+        )  # fmt: skip
+    finally:
+        source.write_text(right)
+
+    assert done.returncode == 2, done.stderr
+    (told,) = done.stderr.splitlines()
+    assert told == "interlock check: action evict: has two conjuncts between-steps; rename one of them"
