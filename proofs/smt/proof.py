@@ -17,7 +17,7 @@ from interlock.proofs.smt.runs import Run
 from interlock.proofs.smt.work import Desk, Pool, Worker
 from interlock.spec.language.system import System
 
-TIMEOUT_S: dict[Solver, float] = {"z3": 6.0, "cvc5": 8.0}
+TIMEOUT_S: dict[Solver, float] = {"z3": 20.0, "cvc5": 12.0}
 """Per obligation."""
 CTI_SEARCHES_MAX = 4
 """Of so many obligations that are not proved, two states are looked for."""
