@@ -35,7 +35,7 @@ class Run(Part):
     engine: str = Field("plain", description="The explorer: plain, vectorised, or which judged what.")
     module: str = Field("", description="The module of the specification that the slice belongs to.")
     quiescent: int | None = Field(
-        None, ge=0, description="States in which no fair action is enabled; null if the engine does not count them."
+        None, ge=0, description="States that no fair action can change; null if the engine does not count them."
     )
 
 

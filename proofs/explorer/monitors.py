@@ -18,8 +18,8 @@ Said = tuple[str, str]
 IN_STATE: Said = ("is false in the last state", "cannot be evaluated in the last state")
 BEFORE_STEP: Said = ("is false when the last step is taken", "cannot be evaluated when the last step is taken")
 AT_REST: Said = (
-    "is false in the last state, where no fair action is enabled",
-    "cannot be evaluated in the last state, where no fair action is enabled",
+    "is false in the last state, which no fair action can change",
+    "cannot be evaluated in the last state, which no fair action can change",
 )
 OF_STEP: Said = ("is false of the last step", "cannot be evaluated on the last step")
 
@@ -43,7 +43,7 @@ class Monitors:
         sought: witnesses by id, premises by :func:`premise_key`.
         before_checks, step_checks: per action instance, on the state before and on the step.
         sought_steps: the witnesses of steps, per action instance.
-        at_rest: what is true where no fair action is enabled.
+        at_rest: what is true where no fair action can change anything.
         fair: the instances of fair actions.
     """
 
@@ -115,7 +115,7 @@ class Monitors:
         return _wrong(self.before_checks.get(via, ()), BEFORE_STEP, state)
 
     def false_at_rest(self, state: State) -> list[tuple[str, str]]:
-        """What should be true of ``state`` because no fair action is enabled in it and is not, each with a message."""
+        """What should be true of ``state`` because no fair action can change it and is not, each with a message."""
         return _wrong(self.at_rest, AT_REST, state)
 
     def false_of_step(self, via: int, state: State, after: State) -> list[tuple[str, str]]:

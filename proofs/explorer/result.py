@@ -57,7 +57,7 @@ class Exploration:
         engine: which explorer found it.
         collision_bound: upper bound on the probability that a state was taken for another one;
             0 if states were compared whole.
-        quiescent: states in which no fair action is enabled; ``None`` if they were not counted.
+        quiescent: states that no fair action can change; ``None`` if they were not counted.
     """
 
     program: Program

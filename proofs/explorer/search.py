@@ -139,7 +139,7 @@ class _Search:
             reason=self.reason,
             verdicts=verdicts(
                 self.program,
-                Met(self.found, self.witnesses, self.enabled, self.premises),
+                Met(self.found, self.witnesses, self.enabled, self.premises, rests=bool(self.quiescent)),
                 exhaustive=exhaustive,
             ),
             counterexamples=list(self.found.values()),
@@ -179,7 +179,8 @@ class _Search:
             state = graph.states[number]
             outcomes = successors(state)
             self.transitions += len(outcomes)
-            if fair.isdisjoint(via for via, _ in outcomes):
+            # An engine that steps and changes nothing stands still as well.
+            if fair.isdisjoint(via for via, after in outcomes if after != state):
                 self.quiescent += 1
                 for property_id, message in self.monitors.false_at_rest(state):
                     self._record(property_id, number, message)

@@ -18,6 +18,7 @@ from interlock.spec.language.properties import (
     Witness,
     needs_graph,
 )
+from interlock.spec.language.terms import FALSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Met:
         enabled: the action instances that were enabled somewhere.
         premises: the leads-to properties whose premise was true somewhere.
         graph: whether properties that need the graph were judged at all.
+        rests: whether some state is at rest: no fair action can change it.
     """
 
     found: Collection[str]
@@ -37,6 +39,7 @@ class Met:
     enabled: Collection[int]
     premises: Collection[str] = field(default=())
     graph: bool = True
+    rests: bool = False
 
 
 def verdicts(program: Program, met: Met, *, exhaustive: bool) -> dict[str, PropertyVerdict]:
@@ -66,8 +69,8 @@ def _verdict(p: Property, met: Met, actions: Collection[str], exhaustive: bool) 
         case BoundaryClause():
             says = p.action in actions
         case Quiescence():
-            # That nothing ever comes to rest is an answer too: nothing is stuck.
-            says = True
+            # "Never at rest" is said by FALSE; of a formula that is true of no state nothing was learnt.
+            says = met.rests or p.formula == FALSE
         case LeadsTo():
             says = p.id in met.premises
     return "holds" if says else "vacuous"

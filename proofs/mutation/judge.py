@@ -170,7 +170,9 @@ class Judge:
         if differs:
             notes.append(f"differs in {_names(differs)}")
         elif fairness:
-            notes.append("its graph is the same, and no leads-to property needs the fairness")
+            notes.append(
+                "its graph is the same, and no leads-to property needs the fairness (quiescence is not judged)"
+            )
         elif not cut and not any(b is not None and b.sources(change.action) for b in map(self._baseline, lives)):
             notes.append(f"{change.action} is never enabled in {_names(lives) or 'any slice'}")
         elif not cut and not kept:

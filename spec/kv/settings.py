@@ -165,6 +165,7 @@ _DOUBLE, _SERVED, _LOST = (
 _COMPLETE, _FLUSHES, _MIXED = (
     "issued-jobs-complete", "last-step-flushes-every-job", "loads-and-stores-never-mixed",
 )  # fmt: skip
+_RESTS = "transfers-rest-with-nothing-owed"
 _FORGOTTEN, _STALE = "after-reset-nothing-old-is-served", "stale-job-touches-nothing"
 _SIMPLE_OLD, _SIMPLE_NEW = "vllm-0.20.2/SimpleCPUOffloadConnector", "vllm-0.32.0/SimpleCPUOffloadConnector"
 
@@ -190,6 +191,12 @@ EXPECTATIONS = (
     expect("holds", "at_finish", "store-source-stable", "references", source_hold="pin"),
     expect("fails", "dedup", _DOUBLE, "seen on 0.19.1 and 0.20.2 by the gate", _SIMPLE_OLD),
     # seeds 002: the last step
+    expect("holds", "last_step", _RESTS, "PR 42611, and pending work is reported", idle="flush"),
+    expect("fails", "last_step", _RESTS, "the engine rests, and jobs stay open", idle="none"),
+    expect(
+        "fails", "last_step", _RESTS, "and so do those that the last metadata plans",
+        idle="flush_before_plan", finish_store="yes",
+    ),
     *(
         expect("fails", slice_, _COMPLETE, "the last request has gone, and nothing steps the engine", idle="none")
         for slice_ in ("tiny", "load_ack")

@@ -34,6 +34,7 @@ from interlock.spec.kv.vocabulary import (
     flush_meta,
     fresh,
     hashed,
+    holds,
     idle,
     j,
     j2,
@@ -45,6 +46,7 @@ from interlock.spec.kv.vocabulary import (
     job_states,
     kv_reset,
     match_busy,
+    must_flush,
     pending_count,
     phase,
     phases,
@@ -61,7 +63,7 @@ from interlock.spec.kv.vocabulary import (
 from interlock.spec.language.properties import (
     Witness,
 )
-from interlock.spec.language.terms import TRUE, Primed, Term, exists
+from interlock.spec.language.terms import TRUE, Primed, Term, exists, forall
 
 
 def _witness(
@@ -187,5 +189,15 @@ WITNESSES = (
         "A request has two open jobs.",
         BUSY,
         applies=match_busy.is_("proceed") & ~pins(),
+    ),
+    Witness(
+        id="last-flush-beside-a-request-nobody-asked-about",
+        source="seeds 002: a request that is queued but was never asked about does not prevent it",
+        doc="All tracked requests have finished, and a job is flushed for that, while another waits in the queue.",
+        slices=(FINISH,),
+        applies=idle.is_("flush", "flush_before_plan"),
+        actions=("order_flush",),
+        formula=~must_flush(j)
+        & exists(r, request_state(r).eq(request_states["waiting"]) & forall(b, ~holds(r, b))),
     ),
 )  # fmt: skip

@@ -66,11 +66,12 @@ class LeadsTo(_Property):
 
 
 class Quiescence(_Property):
-    """True of every reachable state in which no fair action is enabled: there the system may stand still for ever.
+    """True of every reachable state that no fair action can change: there the system may stand still for ever.
 
     What stands still must owe nothing, so a deadlock violates it, and so does a state in which
     only the environment (an arrival, a fault) could bring about anything. In SPIN's words, the
-    formula says what a valid end state is. A slice that never comes to rest has none that is not.
+    formula says what a valid end state is. Where none is met, the formula says nothing and is
+    vacuous; that a slice never comes to rest is said by the formula false.
     """
 
     kind: Literal["quiescence"] = "quiescence"

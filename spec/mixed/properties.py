@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.predicates import is_
-from interlock.spec.encoder.quiescence import QUIESCENCE as ENCODER_QUIESCENCE
+from interlock.spec.encoder.quiescence import AT_REST as ENCODER_AT_REST
 from interlock.spec.encoder.vocabulary import kv_held
 from interlock.spec.kv.predicates import live
 from interlock.spec.kv.quiescence import QUIESCENCE as KV_QUIESCENCE
@@ -19,7 +19,7 @@ PROPERTIES = (
         source="contract section 1 engine loop; seeds 000, 002",
         doc="Where nothing has to happen any more, neither module owes anything: neither waits for the other.",
         slices=("kv_and_encoder",),
-        formula=ENCODER_QUIESCENCE.formula & KV_QUIESCENCE.formula,
+        formula=ENCODER_AT_REST & KV_QUIESCENCE.formula,
     ),
     Invariant(
         id="deferred-by-encoder-holds-no-block",

@@ -14,16 +14,17 @@ from interlock.spec.tiers.vocabulary import (
     operation_state,
     operation_states,
     r,
+    stalled,
 )
 
 QUIESCENCE = Quiescence(
     id="tiers-rest-with-nothing-in-flight",
     source="contract section 8",
-    doc="Where nothing has to happen any more, no client waits, and no operation between tiers is open.",
+    doc="Where nothing has to happen any more, no client waits, and no operation is open but one that hangs.",
     slices=tuple(s.name for s in SLICES),
     formula=(
         forall(r, client_state(r).ne(client_states["waiting"]))
-        & forall(o, operation_state(o).eq(operation_states["absent"]))
+        & forall(o, (operation_state(o).eq(operation_states["absent"]) | stalled(o)))
         & no_messages(CHANNELS)
     ),
 )

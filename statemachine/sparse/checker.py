@@ -117,7 +117,7 @@ class Checks:
         self.clauses: dict[str, list[tuple[str, Compiled]]] = {}
         self.over_step: dict[str, list[tuple[str, Compiled, list[Compiled]]]] = {}
         self.read_over_step: dict[str, list[tuple[str, T.Term]]] = {}
-        """Those that cannot be compiled, because they prime what a quantifier binds."""
+        """Those that cannot be compiled: they prime what a quantifier binds, or what is not always defined."""
         for p in properties:
             if isinstance(p, Invariant):
                 self.watched.append(_Watched(program, p))
@@ -140,7 +140,7 @@ class Checks:
         if step is None:
             return
         primed: dict[T.Primed, T.Var] = {}
-        if any(isinstance(t, T.Primed) and not T.free_vars(t.body) <= set(step.params) for t in T.subterms(p.formula)):
+        if any(self._cannot_be_named(t, step) for t in T.subterms(p.formula) if isinstance(t, T.Primed)):
             self.read_over_step.setdefault(action, []).append((p.id, p.formula))
             return
 
@@ -154,6 +154,11 @@ class Checks:
         later = [self.program.term(f"{name}_{v.name}", step.params, t.body) for t, v in primed.items()]
         compiled = self.program.term(name, (*step.params, *primed.values()), formula)
         self.over_step.setdefault(action, []).append((p.id, compiled, later))
+
+    def _cannot_be_named(self, t: T.Primed, step: Step) -> bool:
+        """Whether the value after the step cannot be had before it is known that the formula asks for it."""
+        partial = any(self.program.layout[s].partial for s in T.symbols(t.body))
+        return partial or not T.free_vars(t.body) <= set(step.params)
 
 
 class Checker:
@@ -217,20 +222,23 @@ class Checker:
         return [watched.report(watched.whole(fixed, values, more)) for more in found]
 
     def _check_over_step(self, step: Step, arguments: Arguments, writes: list[Write], around: Around) -> None:
-        world = self._world
+        world, named = self._world, _named(step, arguments)
         properties = self._checks.over_step[step.name]
         values: list[list[Any]] = [[] for _ in properties]
-        try:
-            if any(later for _, _, later in properties):
+        if any(later for _, _, later in properties):
+            try:
                 world.apply(writes)
                 values = [[world.bind(t)(*arguments) for t in later] for _, _, later in properties]
+            except StepFault:
+                return  # what the step itself does wrong is said where it is taken
+            finally:
                 world.undo(around.mark)
-            for (id_, compiled, _), primed in zip(properties, values, strict=True):
+        for (id_, compiled, _), primed in zip(properties, values, strict=True):
+            try:
                 if not world.bind(compiled)(*arguments, *primed):
-                    around.broken.append(Broken(id_, _named(step, arguments)))
-        except StepFault as fault:
-            world.undo(around.mark)
-            around.broken.append(Broken(properties[0][0], _named(step, arguments), str(fault)))
+                    around.broken.append(Broken(id_, named))
+            except StepFault as fault:
+                around.broken.append(Broken(id_, named, str(fault)))
 
     def _read_over_step(self, step: Step, arguments: Arguments, writes: list[Write], around: Around) -> None:
         world, named = self._world, _named(step, arguments)

@@ -78,9 +78,18 @@ class TwoStates:
         value = self._world.read(symbol, key)
         if not after:
             value = self._before.get((symbol, key), value)
-        if value is MISSING:
+        if value is MISSING or not self._in_domain(symbol, arguments, after=after):
             raise UndefinedError(symbol, key)
         return value
+
+    def _in_domain(self, symbol: str, arguments: tuple[Any, ...], *, after: bool) -> bool:
+        """Stored values may outlive the domain of a function that is guarded."""
+        slot = self._world.program.layout[symbol]
+        domain = slot.variable.domain
+        if not slot.guarded or domain is None:
+            return True
+        env = {v.name: a for v, a in zip(slot.variable.args, arguments, strict=True)}
+        return bool(self._value(domain, env, after=after))
 
     def _each(self, t: T.Forall | T.Exists | T.Card, env: Env) -> Iterator[Env]:
         for values in product(*(self._world.elements(v.sort) for v in t.vars)):

@@ -110,7 +110,7 @@ def _property(spec: Specification, declared: Property) -> ShownProperty:
         case LeadsTo():
             formula = f"{term_text(declared.premise)} leads to {term_text(declared.conclusion)}"
         case Quiescence():
-            formula = f"where no fair action is enabled: {term_text(declared.formula)}"
+            formula = f"where no fair action can change anything: {term_text(declared.formula)}"
         case _:
             formula = term_text(declared.formula)
     return ShownProperty(
