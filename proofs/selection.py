@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from interlock.proofs.mutation.changes import apply, parse
-from interlock.spec.language.properties import Property, Witness
+from interlock.spec.language.properties import Invariant, Property, Witness
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification, UnknownName
 from interlock.spec.language.terms import TRUE
@@ -88,9 +88,13 @@ def _is_claimed(p: Property, spec: Specification, switches: dict[str, str]) -> b
 
     A witness guards against a specification in which nothing happens. Under another value of a switch
     less may happen, and that is no fault; unless the witness itself says under which values it holds.
+    A lemma is of interest to a proof, which is made under the usual values.
     """
-    usual = switches == spec.switch_values(spec.presets[0].name)
-    return usual or not isinstance(p, Witness) or p.applies != TRUE
+    if switches == spec.switch_values(spec.presets[0].name):
+        return True
+    if isinstance(p, Invariant) and p.lemma:
+        return False
+    return not isinstance(p, Witness) or p.applies != TRUE
 
 
 def _slices(

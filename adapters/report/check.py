@@ -64,4 +64,9 @@ def _violation(run: Run, violation: Violation) -> RenderableType:
     lines = [f"{number:>3}  {action}" for number, action in enumerate(violation.actions)]
     if violation.trace:
         lines.append(f"trace: {violation.trace}")
-    return block(f"{violation.property} fails in {run.slice} after {violation.length} steps", lines)
+    if not violation.length:
+        return block(
+            f"{violation.property} fails in {run.slice} at the start, or is met by nothing that is reachable", lines
+        )
+    steps = f"{violation.length} step{'s' if violation.length > 1 else ''}"
+    return block(f"{violation.property} fails in {run.slice} after {steps}", lines)

@@ -66,6 +66,8 @@ def parse(text: str) -> Change:
     action, _, name = rest.partition(":")
     if kind not in EVERY_KIND:
         raise UnknownName("kind of change", kind, list(EVERY_KIND))
+    if not action:
+        raise UnknownName("change", text, [f"{kind}:ACTION:NAME"])
     return Change(kind, action, name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self, TypeVar
@@ -32,6 +32,7 @@ from interlock.spec.language.settings import Slice
 from interlock.spec.language.system import System
 from interlock.spec.language.terms import TRUE
 
+WAKE_S = 0.2
 PROCESSES = 2
 AGREEMENT_SIZE = 2
 STATES_MAX = 20_000
@@ -165,9 +166,18 @@ class Pool:
 
     @staticmethod
     def finished(futures: Mapping[Future[R], K]) -> Iterator[tuple[K, R]]:
-        """Results as they come."""
-        for f in as_completed(futures):
-            yield futures[f], f.result()
+        """Results as they come.
+
+        Raises:
+            CancelledError: the pool was left.
+        """
+        left = set(futures)
+        while left:
+            # Looked at now and then: a future that is cancelled wakes nobody who waits for several.
+            done = {f for f in left if f.done()} or wait(left, WAKE_S, FIRST_COMPLETED).done
+            for f in done:
+                yield futures[f], f.result()
+            left -= done
 
 
 class Desk:

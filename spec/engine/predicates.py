@@ -32,7 +32,7 @@ from interlock.spec.engine.vocabulary import (
     t,
     table,
 )
-from interlock.spec.language.terms import Member, Term, exists, forall, ite
+from interlock.spec.language.terms import TRUE, Member, Term, exists, forall, ite
 
 _rx, _tx = request.var("rx"), slot.var("tx")
 
@@ -111,7 +111,7 @@ def scan_is_due() -> Term:
 
 def is_first(b_: Term, unclaimed: bool) -> Term:
     """No other such block comes before ``b_`` in the table of r."""
-    other = bad_at(b2) & (~claimed(b2) if unclaimed else True) & (place(b2) < place(b_))
+    other = bad_at(b2) & (~claimed(b2) if unclaimed else TRUE) & (place(b2) < place(b_))
     return ~exists(b2, other)
 
 

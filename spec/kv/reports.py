@@ -25,10 +25,10 @@ from interlock.spec.kv.vocabulary import (
     undone,
 )
 from interlock.spec.language.actions import Action, Fairness, Update, assign, assign_all, fire, fire_all, receive
-from interlock.spec.language.terms import Term
+from interlock.spec.language.terms import TRUE, Term
 
 
-def _settle(failed: Term | bool) -> tuple[Update, ...]:
+def _settle(failed: Term) -> tuple[Update, ...]:
     """What a report settles; the last one also ends the dedup entry, unless a flush order already has."""
     return (
         assign(pending_count(j), pending_count(j) - 1),
@@ -72,7 +72,7 @@ acknowledge_failure = Action(
         fire_all("block", b, when=job_block(j).eq(b)),
     ),
     guard=(LISTENING,),
-    updates=(*_settle(True), assign(failure_seen(j), ~stale(j))),
+    updates=(*_settle(TRUE), assign(failure_seen(j), ~stale(j))),
     fairness=Fairness.STRONG,
     fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
     source="Interlock's fault action; contract 3.2 complete_store(success=False)",

@@ -34,7 +34,9 @@ def row_witnesses(
     by_name = {a.name: a for a in actions}
     for life in lifecycles:
         for r in life.rows:
-            action = by_name[r.event]
+            action = by_name.get(r.event)
+            if action is None:
+                continue  # the builder refuses the row, and names the events that there are
             fires = [f for f in action.fires if f.lifecycle == life.name]
             if not fires or (r.source_state == r.target_state and fires[0].over):
                 # Of many entities, one that stays as it is cannot be told from one that is not concerned.

@@ -42,18 +42,27 @@ class Term(BaseModel):
         """The term that says this one equals one of ``others``."""
         return disjunction(*(self.eq(o) for o in others))
 
-    def __and__(self, other: Term | bool) -> Term:
-        return conjunction(self, term(other))
+    def __and__(self, other: Term) -> Term:
+        return conjunction(self, _formula(other))
 
-    def __or__(self, other: Term | bool) -> Term:
-        return disjunction(self, term(other))
+    def __or__(self, other: Term) -> Term:
+        return disjunction(self, _formula(other))
+
+    def __rand__(self, other: Term) -> Term:
+        return _formula(other) & self
+
+    def __ror__(self, other: Term) -> Term:
+        return _formula(other) | self
 
     def __invert__(self) -> Term:
         return negation(self)
 
-    def __rshift__(self, other: Term | bool) -> Term:
+    def __rshift__(self, other: Term) -> Term:
         """``premise >> conclusion``."""
-        return Implies(left=self, right=term(other))
+        return Implies(left=self, right=_formula(other))
+
+    def __rrshift__(self, other: Term) -> Term:
+        return _formula(other) >> self
 
     def __add__(self, other: Term | int) -> Term:
         return Add(left=self, right=term(other))
@@ -254,6 +263,20 @@ def term(value: Term | int | bool) -> Term:
     return Int(value=value)
 
 
+def _formula(value: Term) -> Term:
+    """What stands beside ``&``, ``|`` or ``>>``: a term.
+
+    Raises:
+        TypeError: it is a Python value, most likely of ``==``, ``!=`` or ``in``, which compare terms in Python.
+    """
+    if not isinstance(value, Term):
+        raise TypeError(
+            f"a formula is joined with Python's {value!r}: write .eq(), .ne() or .one_of() instead of ==, != and in, "
+            "and TRUE or FALSE for what is always so"
+        )
+    return value
+
+
 def conjunction(*parts: Term) -> Term:
     """``And`` without nesting and without ``true``; keeps the order, which matters for definedness."""
     flat: list[Term] = []
@@ -287,9 +310,9 @@ def negation(body: Term) -> Term:
     return body.body if isinstance(body, Not) else Not(body=body)
 
 
-def ite(cond: Term | bool, then: Term | int | bool, orelse: Term | int | bool) -> Term:
+def ite(cond: Term, then: Term | int | bool, orelse: Term | int | bool) -> Term:
     """``Ite``, folded if the condition is a literal or both branches are equal."""
-    c, t, e = term(cond), term(then), term(orelse)
+    c, t, e = _formula(cond), term(then), term(orelse)
     if isinstance(c, Bool):
         return t if c.value else e
     return t if t == e else Ite(cond=c, then=t, orelse=e)

@@ -16,7 +16,7 @@ ENGINES = {
     "check": ("interlock.proofs.check", "run_check"),
     "prove": ("interlock.proofs.prove", "run_prove"),
     "gate": ("interlock.adapters.gate", "run_gate"),
-    "replay": ("interlock.proofs.replay", "run_replay"),
+    "replay": ("interlock.proofs.replay", "run_replay_as_written"),
     "explain": ("interlock.proofs.explain", "run_explain"),
 }
 DIGEST = "fedcba9876543210"

@@ -40,6 +40,8 @@ class ShowBinding:
         self.session.spec_digest = digest()
         specs = self._modules()
         failures = _failures(specs) if "failures" in self.parts else None
+        if failures is not None and self.module is not None:
+            failures = [f for f in failures if f.demonstrations]
         return ShowDocument(
             **self.session.common(),
             verdict="shown",
