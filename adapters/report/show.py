@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from interlock.adapters.documents.show import ShowDocument, ShownRule
@@ -12,15 +13,36 @@ Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 """A title, the names of the columns, and the rows."""
 
 
+RECORDS = frozenset({"id", "rule", "failure"})
+"""First columns of sections whose cells are sentences and commands: as a table they need a very wide terminal."""
+
+
 def render(document: ShowDocument) -> RenderableType:
-    """Each section as a table."""
+    """Each section as a table, or, where its cells are sentences, as one record after the other."""
     parts: list[RenderableType] = []
     for title, columns, rows in _sections(document):
-        shown = table(*columns)
-        for row in rows:
-            shown.add_row(*row)
-        parts += [Text(title, style="bold"), shown, Text()]
+        parts.append(Text(title, style="bold"))
+        if columns[0] in RECORDS:
+            parts += [_record(columns, row) for row in rows]
+        else:
+            shown = table(*columns)
+            for row in rows:
+                shown.add_row(*row)
+            parts.append(shown)
+        parts.append(Text())
     return stack(*parts)
+
+
+def _record(columns: tuple[str, ...], row: tuple[str, ...]) -> RenderableType:
+    """The first cell as a head, the others below it; commands are never broken."""
+    lines: list[RenderableType] = [Text(), Text(" ".join(row[0].split("\n")), style="bold")]
+    for column, cell in zip(columns[1:], row[1:], strict=True):
+        for number, line in enumerate(cell.split("\n") if cell else ()):
+            said = f"{column}: {line}" if not number else line
+            command = line.startswith("interlock ")
+            text = Text(said, no_wrap=command, overflow="ignore" if command else None)
+            lines.append(Padding(text, (0, 0, 0, 2), expand=False))
+    return Group(*lines)
 
 
 def markdown(document: ShowDocument) -> str:

@@ -12,9 +12,9 @@ DEMONSTRATIONS = (
         property="forward-reads-its-items",
         story=(
             "A step is scheduled that reads an item to its end, drafts included, and the scheduler frees the entry "
-            "on that count. Another running request needs the slot, so the entry is evicted and the workers are "
-            "told to drop it. The first request is scheduled again before its drafts are settled: they were "
-            "rejected, its forward reads the item, and the workers no longer have it."
+            "on that count. The first request is scheduled again before its drafts are settled, and reads the item "
+            "still, because they may be rejected. Another request needs the slot, so the entry is evicted and the "
+            "workers are told to drop it: the forward that was scheduled reads what they no longer have."
         ),
     ),
     Demonstration(

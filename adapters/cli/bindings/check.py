@@ -69,10 +69,11 @@ class CheckBinding:
     def partial(self, reason: str) -> CheckDocument:
         """What the finished runs say; their violations stand, and the verdict is inconclusive."""
         states = sum(run.states for run in self.finished)
+        violations = sum(len(run.violations) for run in self.finished)
         return CheckDocument(
             **self.session.common(),
             verdict="inconclusive",
-            reason=f"{reason}; {len(self.finished)} runs were finished",
+            reason=f"{reason}; {len(self.finished)} runs were finished, {violations} violations so far",
             runs=self.finished,
             states=states,
             transitions=sum(run.transitions for run in self.finished),
