@@ -79,7 +79,15 @@ def choose(
             covered = [p for p in wanted if s.name in p.slices and (properties or _is_claimed(p, m, switches))]
             chosen.append(Chosen(m, s, switches, sizes, covered))
     if not chosen:
+        meant = concerned(specs, slices, properties)
+        if meant and all(under(m, preset) is None for m in meant):
+            raise UnknownName(f"preset of {' and '.join(m.name for m in meant)}", preset, presets(meant))
         raise UnknownName("slice for these names", "none", [s.name for m in specs for s in m.slices])
+    for switch in sets or ():
+        having = {s.name for c in chosen for s in c.spec.switches}
+        if switch not in having:
+            where = " and ".join(dict.fromkeys(c.spec.name for c in chosen))
+            raise UnknownName(f"switch of {where}", switch, sorted(having))
     return chosen
 
 

@@ -7,9 +7,11 @@ True
 
 from __future__ import annotations
 
-from interlock.spec.language.elaborate import Elaborator, readers, refuse_if_open
+from interlock.spec.language.elaborate import Elaborator, applies, readers, refuse_if_open
+from interlock.spec.language.errors import SpecificationError
 from interlock.spec.language.sorts import INT
 from interlock.spec.language.specification import Specification
+from interlock.spec.language.system import System
 from interlock.spec.language.typecheck import Signature
 from interlock.spec.language.variables import StateVar
 from interlock.spec.language.wellformed_actions import check_action, check_step
@@ -54,7 +56,35 @@ def build(spec: Specification) -> Specification:
     for sl in spec.slices:
         refuse_if_open(sl, (r for r in listed if r.property_id is None or r.property_id in covered[sl.name]))
     check_expectations(spec)
+    _refuse_twin_values(spec, systems)
     return spec
+
+
+def _refuse_twin_values(spec: Specification, systems: list[System]) -> None:
+    """Two values of a switch that mean the same: one of them is named nowhere, and falls to the last case."""
+    base = dict(spec.presets[0].values)
+    for switch in spec.switches:
+        seen: list[System] = []
+        for value in switch.values:
+            system = next(s for s in systems if s.switches == {**base, switch.name: value})
+            twin = next((s for s in seen if _mean_the_same(spec, s, system)), None)
+            if twin is not None:
+                other = twin.switches[switch.name]
+                raise SpecificationError(
+                    f"switch {switch.name}",
+                    f"{value} means what {other} means: no action, variable or property tells them apart",
+                    f"use {value} in a term, or leave it out",
+                )
+            seen.append(system)
+
+
+def _mean_the_same(spec: Specification, a: System, b: System) -> bool:
+    return (
+        a.steps == b.steps
+        and a.never == b.never
+        and a.variables == b.variables
+        and all(applies(p, a.switches) == applies(p, b.switches) for p in spec.properties)
+    )
 
 
 def _signature(spec: Specification) -> Signature:

@@ -381,6 +381,13 @@ REFUSED |= {
         )),
         "extra", "let it apply there too",
     ),
+    "a value of a switch that is used nowhere": (
+        changed(switches=tuple(
+            x.model_copy(update={"values": (*x.values, "nothing")}) if x.name == "store_dedup" else x
+            for x in SPECIFICATION.switches
+        )),
+        "switch store_dedup", "use nothing in a term",
+    ),
     "lemmas of no proof": (
         with_property(invariant(TRUE, proof=("one-open-store-per-block",))), "extra", "set proved=True",
     ),
