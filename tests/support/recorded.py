@@ -51,4 +51,6 @@ def _action(e: Event, ledger: Ledger):
     possible = [a for a in SPECIFICATION.actions if a.event == e.event and {p.name for p in a.params} == set(e.args)]
     if e.event == "publish" and e.args["b"] in ledger.index("load_value", 0):
         return SPECIFICATION.action("publish_loaded")
+    if e.event == "order_flush" and e.args["j"] in ledger.relation("job_loads"):
+        return SPECIFICATION.action("order_flush_of_load")
     return possible[0]

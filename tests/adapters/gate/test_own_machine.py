@@ -57,7 +57,7 @@ def test_a_budget_that_is_met_is_inconclusive() -> None:
         ),
         ({"connector": "vllm:X", "engine": "vllm", "connector_config": "{nope"}, GateUsageError, "not JSON"),
         ({"connector": "vllm:X", "engine": "vllm", "connector_config": "/no/such/file"}, GateUsageError, "cannot read"),
-        ({"connector": "interlock", "engine": "vllm"}, GateUsageError, "embedded"),
+        ({"connector": "interlock", "engine": "vllm", "observer": "a:B"}, GateUsageError, "leave them out"),
     ],
 )
 def test_bad_input_names_the_fix(asked, error, said) -> None:
