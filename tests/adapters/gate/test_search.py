@@ -22,7 +22,7 @@ def hangs(scenario: Scenario) -> Judgement:
 
 @pytest.mark.parametrize("seeds", [(), (RELOAD,)], ids=["drawn", "seed"])
 def test_a_finding_is_kept_when_time_runs_out_while_it_is_made_shorter(seeds: tuple[Scenario, ...]) -> None:
-    searched = Search(hangs, seed=0, count=50, seconds=0.2).run(seeds)
+    searched = Search(hangs, seed=0, count=50, seconds=1.0).run(seeds)
     (found,) = searched.found.values()
     assert searched.cut_short
     assert found.broken.property == HANG
