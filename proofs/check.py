@@ -195,7 +195,7 @@ def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
         engine=found.engine,
         module=system.spec.name,
         quiescent=found.quiescent,
-        usual=dict(system.switches) == system.spec.switch_values(system.spec.presets[0].name),
+        usual=system.spec.is_usual(system.switches),
     )
 
 

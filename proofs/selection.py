@@ -98,7 +98,7 @@ def _is_claimed(p: Property, spec: Specification, switches: dict[str, str]) -> b
     less may happen, and that is no fault; unless the witness itself says under which values it holds.
     A lemma is of interest to a proof, which is made under the usual values.
     """
-    if switches == spec.switch_values(spec.presets[0].name):
+    if spec.is_usual(switches):
         return True
     if isinstance(p, Invariant) and p.lemma:
         return False

@@ -132,6 +132,10 @@ class KVOffloadMachine:
         """Where references on blocks are taken, if the specification pins sources."""
         self._pool = pool
 
+    def tracks(self, request_id: str) -> bool:
+        """Whether the machine was told of a request that has not ended."""
+        return request_id in self._tracked
+
     def on_new_request(self, request: RequestLike) -> None:
         """See :class:`ConnectorPort`."""
         self._step_is_over()

@@ -9,6 +9,7 @@ Imports vLLM, so it is loaded by vLLM's factory only. Signatures of 0.19.1 to 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,7 +42,8 @@ class InterlockWorkerMetadata(KVConnectorWorkerMetadata):
     def aggregate(self, other: KVConnectorWorkerMetadata) -> InterlockWorkerMetadata:
         """The reports of two workers together (rule R-48)."""
         assert isinstance(other, InterlockWorkerMetadata)
-        return InterlockWorkerMetadata(_sum(self.completed, other.completed), _sum(self.failed, other.failed))
+        completed, failed = Counter(self.completed), Counter(self.failed)
+        return InterlockWorkerMetadata(dict(completed + Counter(other.completed)), dict(failed + Counter(other.failed)))
 
 
 class References:
@@ -67,10 +69,7 @@ class InterlockShim(KVConnectorBase_V1):
     """
 
     def __init__(self, vllm_config: Any, role: Any, kv_cache_config: Any = None) -> None:
-        try:
-            super().__init__(vllm_config, role, kv_cache_config)
-        except TypeError:  # up to 0.11 there is no third argument
-            super().__init__(vllm_config, role)
+        super().__init__(vllm_config, role, kv_cache_config)
         extra = vllm_config.kv_transfer_config.kv_connector_extra_config
         if "num_chunks" not in extra:
             raise ValueError('InterlockShim needs "num_chunks" in kv_connector_extra_config: blocks of the CPU tier')
@@ -81,7 +80,6 @@ class InterlockShim(KVConnectorBase_V1):
             switches=SPECIFICATION.switch_values("interlock", extra.get("switches")),
             policy=extra.get("policy", "lru"),
         )
-        self._known: set[str] = set()
 
     # -- the scheduler's half ------------------------------------------------------------------------
 
@@ -91,12 +89,11 @@ class InterlockShim(KVConnectorBase_V1):
 
     def on_new_request(self, request: Any) -> None:
         """See the base class."""
-        self._known.add(request.request_id)
         self._machine.on_new_request(request)
 
     def get_num_new_matched_tokens(self, request: Any, num_computed_tokens: int) -> tuple[int | None, bool]:
         """See the base class."""
-        if request.request_id not in self._known:  # releases that do not tell of arrivals
+        if not self._machine.tracks(request.request_id):  # releases that do not tell of arrivals
             self.on_new_request(request)
         return self._machine.get_num_new_matched_tokens(request, num_computed_tokens)
 
@@ -118,9 +115,8 @@ class InterlockShim(KVConnectorBase_V1):
 
     def request_finished(self, request: Any, block_ids: list[int]) -> tuple[bool, dict[str, Any] | None]:
         """See the base class."""
-        if request.request_id not in self._known:
+        if not self._machine.tracks(request.request_id):
             return False, None  # it ended before it was ever looked at
-        self._known.discard(request.request_id)
         return self._machine.request_finished(request, block_ids), None
 
     def has_pending_push_work(self) -> bool:
@@ -161,7 +157,3 @@ def _step(output: Any) -> ScheduledStep:
 
 def _preempted(output: Any) -> Iterable[str]:
     return getattr(output, "preempted_req_ids", None) or ()
-
-
-def _sum(a: dict[int, int], b: dict[int, int]) -> dict[int, int]:
-    return {job: a.get(job, 0) + b.get(job, 0) for job in (*a, *(j for j in b if j not in a))}

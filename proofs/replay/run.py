@@ -12,7 +12,7 @@ from interlock.proofs.replay.result import ReplayResult
 from interlock.proofs.replay.setup import setting
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
-from interlock.statemachine.trace import Trace, TraceEvent, TraceReader
+from interlock.statemachine.trace import Trace, TraceEvent, TraceReader, read_trace
 
 
 def run_replay(
@@ -56,11 +56,14 @@ def run_replay_as_written(trace: Path | str, *, spec: Specification = SPECIFICAT
     Raises:
         TraceError: what is not a trace of this specification.
     """
-    found = run_replay(trace, spec=spec)
-    if not found.hidden_lines:
-        return found
-    written = run_replay(trace, spec=spec, follow_hidden=True)
-    return found if written.stopped and not found.stopped else written
+    read = read_trace(trace)
+    if not any(e.hidden for e in read.events):
+        return run_replay(read, spec=spec)
+    written = run_replay(read, spec=spec, follow_hidden=True)
+    if not written.stopped:
+        return written
+    found = run_replay(read, spec=spec)
+    return written if found.stopped else found
 
 
 def _replay(replayer: Replayer, events: Iterable[TraceEvent], name: str, follow_hidden: bool) -> ReplayResult:

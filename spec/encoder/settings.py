@@ -54,6 +54,12 @@ _POOL = (
     "defer", "stall", "resume", *_FAILS,
 )  # fmt: skip
 
+_ITEMS = (
+    "claim_cached", "use_cached", "encode", "take_external", "advance", "settle", "free_input", "drop_reference",
+    "evict_entry", "evict_pool", "load_reported", "stall", "resume",
+)  # fmt: skip
+"""What happens to items in the encoder cache and for their sake."""
+
 SLICES = (
     Slice(
         name="ec_ask",
@@ -99,19 +105,7 @@ SLICES = (
             *_DRAFTS,
             *_FAILS,
             "preempt",
-            "claim_cached",
-            "use_cached",
-            "encode",
-            "take_external",
-            "advance",
-            "settle",
-            "free_input",
-            "drop_reference",
-            "evict_entry",
-            "evict_pool",
-            "load_reported",
-            "stall",
-            "resume",
+            *_ITEMS,
             "go_on",
         ),
         drop=_ARRIVALS,
@@ -147,19 +141,7 @@ SLICES = (
             *_FAILS,
             "preempt",
             "finish",
-            "claim_cached",
-            "use_cached",
-            "encode",
-            "take_external",
-            "advance",
-            "settle",
-            "free_input",
-            "drop_reference",
-            "evict_entry",
-            "evict_pool",
-            "load_reported",
-            "stall",
-            "resume",
+            *_ITEMS,
         ),
         scope=_scope(request=3),
         doc="Requests that arrive for ever, and KV for one: who is put off keeps its place. No encoder cache.",

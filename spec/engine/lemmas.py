@@ -26,7 +26,7 @@ from interlock.spec.engine.vocabulary import (
     t2,
     tokens,
 )
-from interlock.spec.language.properties import Invariant
+from interlock.spec.language.properties import lemmas_of
 from interlock.spec.language.terms import Term, exists, forall
 
 SCHEDULING = at(*IN_SCHEDULE)
@@ -42,11 +42,7 @@ def counts(t_: Term) -> Term:
     return (scheduled_in(r, t_) > 0) & ~stale_in(r, t_)
 
 
-def _lemma(id_: str, doc: str, formula: Term, premise: Term, slices: tuple[str, ...] = SLICES) -> Invariant:
-    return Invariant(
-        id=id_, source="lemma of computed-nonnegative", doc=doc, slices=slices, formula=formula, premise=premise,
-        lemma=True,
-    )  # fmt: skip
+_lemma = lemmas_of("computed-nonnegative", SLICES)
 
 
 LEMMAS = (

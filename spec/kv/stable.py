@@ -32,8 +32,8 @@ from interlock.spec.kv.vocabulary import (
     store_meta,
     w,
 )
-from interlock.spec.language.properties import Ground, Invariant
-from interlock.spec.language.terms import Term, exists, forall
+from interlock.spec.language.properties import Ground, Invariant, lemmas_of
+from interlock.spec.language.terms import exists, forall
 
 _EXECUTING = phase().eq(phases["executing"])
 _STORE = live(j) & ~job_loads(j)
@@ -46,11 +46,7 @@ _REALLOCATING = tuple(s for s in _FLUSHING if s not in (RESET, RESET_LOAD, PARTI
 """Where a block is given to another request while a store of it is open."""
 
 
-def _lemma(id_: str, doc: str, formula: Term, premise: Term, slices: tuple[str, ...] = EVERY) -> Invariant:
-    return Invariant(
-        id=id_, source="lemma of store-source-is-not-written-before-its-copy", doc=doc, slices=slices,
-        applies=~kv_reset.is_("ignored"), formula=formula, premise=premise, lemma=True,
-    )  # fmt: skip
+_lemma = lemmas_of("store-source-is-not-written-before-its-copy", EVERY, ~kv_reset.is_("ignored"))
 
 
 STABLE_LEMMAS = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
 from interlock.spec.language.base import Declaration, Name, PropertyId
-from interlock.spec.language.terms import TRUE, AnyTerm, Var
+from interlock.spec.language.terms import TRUE, AnyTerm, Term, Var
 
 
 class _Property(Declaration):
@@ -54,6 +54,27 @@ class Invariant(_Property):
     grounds: tuple[Ground, ...] = ()
     premise: AnyTerm | None = None
     lemma: bool = False
+
+
+class Lemma(Protocol):
+    """Makes a lemma of one proof."""
+
+    def __call__(
+        self, id_: str, doc: str, formula: Term, premise: Term, slices: tuple[Name, ...] = ...
+    ) -> Invariant: ...
+
+
+def lemmas_of(property_id: str, slices: tuple[Name, ...], applies: Term = TRUE) -> Lemma:
+    """What the lemmas of a property's proof share: their source, where they apply, and most of their slices."""
+    usual = slices
+
+    def lemma(id_: str, doc: str, formula: Term, premise: Term, slices: tuple[Name, ...] = usual) -> Invariant:
+        return Invariant(
+            id=id_, source=f"lemma of {property_id}", doc=doc, slices=slices, applies=applies, formula=formula,
+            premise=premise, lemma=True,
+        )  # fmt: skip
+
+    return lemma
 
 
 class LeadsTo(_Property):

@@ -86,6 +86,10 @@ class Specification(Declaration):
         """Every property under its id and under each of its aliases."""
         return {name: p for p in self.properties for name in (p.id, *p.aliases)}
 
+    def is_usual(self, switches: Mapping[str, str]) -> bool:
+        """Whether every switch has its value under the first preset."""
+        return dict(switches) == dict(self.presets[0].values)
+
     def switch_values(self, preset: str = "interlock", changes: dict[str, str] | None = None) -> dict[str, str]:
         """The value of every switch under a preset with some changed.
 

@@ -16,7 +16,8 @@ be defined (``defined(j) & f(j).eq(b)`` is well defined, the reverse order is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -346,21 +347,13 @@ def children(t: Term) -> tuple[Term, ...]:
     return _CHILDREN[type(t)](t)
 
 
-def _children_of(fields: Iterable[str]) -> Callable[[Any], tuple[Term, ...]]:
-    """Reads these fields; one of tuples stands alone."""
-    names = tuple(fields)
-    if names == ("args",):
-        return lambda t: t.args
-    return lambda t: tuple(getattr(t, n) for n in names)
-
-
 # A table and not a match: terms are walked a million times when the specification is built.
 _CHILDREN: dict[type, Callable[[Any], tuple[Term, ...]]] = {
-    **dict.fromkeys((Apply, And, Or), _children_of(["args"])),
-    **dict.fromkeys((Primed, Not, Forall, Exists, Card), _children_of(["body"])),
-    **dict.fromkeys((Implies, Eq, Lt, Le, Add, Sub), _children_of(["left", "right"])),
-    Ite: _children_of(["cond", "then", "orelse"]),
-    **dict.fromkeys((Var, Bool, Int, Member, Size, SwitchIs), _children_of([])),
+    **dict.fromkeys((Apply, And, Or), attrgetter("args")),
+    **dict.fromkeys((Primed, Not, Forall, Exists, Card), lambda t: (t.body,)),
+    **dict.fromkeys((Implies, Eq, Lt, Le, Add, Sub), attrgetter("left", "right")),
+    Ite: attrgetter("cond", "then", "orelse"),
+    **dict.fromkeys((Var, Bool, Int, Member, Size, SwitchIs), lambda t: ()),
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.properties import Invariant
-from interlock.spec.language.terms import Term, exists, forall
+from interlock.spec.language.properties import lemmas_of
+from interlock.spec.language.terms import exists, forall
 from interlock.spec.pipeline.predicates import building, dispatched, is_open, to_copy, under_way
 from interlock.spec.pipeline.settings import DEPTH_ONE, DEPTH_ONE_PAIR, DEPTH_TWO
 from interlock.spec.pipeline.vocabulary import (
@@ -30,11 +30,7 @@ from interlock.spec.pipeline.vocabulary import (
 EVERY = (DEPTH_ONE, DEPTH_ONE_PAIR, DEPTH_TWO)
 
 
-def _lemma(id_: str, doc: str, formula: Term, premise: Term, slices: tuple[str, ...] = EVERY) -> Invariant:
-    return Invariant(
-        id=id_, source="lemma of store-source-stable-in-pipeline", doc=doc, slices=slices, formula=formula,
-        premise=premise, lemma=True,
-    )  # fmt: skip
+_lemma = lemmas_of("store-source-stable-in-pipeline", EVERY)
 
 
 _not_run = ~handed(w, t) | (step_order(w, t) > 0)

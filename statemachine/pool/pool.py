@@ -67,7 +67,7 @@ class ChunkPool:
                 else:
                     self._absent.remove(chunk)
             case "ready":
-                if chunk in self._ready:  # a load has let go of it
+                if chunk in self._ready:  # a load is to read it
                     self.policy.touched(chunk)
                 else:
                     self._ready.add(chunk)
