@@ -1,0 +1,238 @@
+"""What must hold of the search for a hit, and of the answer."""
+
+from __future__ import annotations
+
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Property, Witness, lemmas_of
+from interlock.spec.language.terms import Primed, exists, forall
+from interlock.spec.lookup.predicates import awaits, full, has, matched, searching, upto, wider
+from interlock.spec.lookup.settings import ALL_READY, EVERY, PENDING, THREE_GROUPS, WINDOWS
+from interlock.spec.lookup.vocabulary import (
+    accepted,
+    ahead,
+    asked,
+    bound,
+    covers,
+    deferred,
+    g,
+    g2,
+    g3,
+    key_state,
+    key_states,
+    lookup_state,
+    lookup_states,
+    lowered_bound,
+    p,
+    p2,
+    prompt_order,
+    q,
+    q2,
+    r,
+    settled,
+    windowed,
+)
+
+_MEMBERS, _TOTAL, _TRANSITIVE = prompt_order.lemma_ids
+_SETTLED = "all-is-settled-before-lookups"
+_open = searching(r) | matched(r)
+
+_lemma = lemmas_of("found-hit-is-ready-in-every-group", EVERY)
+
+LEMMAS = (
+    _lemma(
+        _SETTLED,
+        "What a hit needs is laid down before the first request, and so is the prompt.",
+        exists(r, lookup_state(r).ne(lookup_states["absent"]))
+        >> (forall(g, q, settled(g, q)) & forall(p, prompt_order.has(p))),
+        exists(r, lookup_state(r).ne(lookup_states["absent"])),
+    ),
+    _lemma(
+        "full-group-needs-all",
+        "A hit needs of a full group whatever is not behind its end.",
+        forall(g, p, q, (full(g) & settled(g, q) & prompt_order.has(p)) >> covers(g, p, q).eq(upto(p, q))),
+        exists(g, p, q, full(g) & settled(g, q) & ahead(p, q)),
+    ),
+    _lemma(
+        "what-accepted-groups-need-is-there",
+        "A group that has accepted the bound lacks nothing of a hit that ends there, and without 'later' has it all.",
+        forall(
+            r, g, p,
+            (_open & accepted(r, g) & covers(g, p, bound(r)))
+            >> (key_state(g, p).ne(key_states["miss"]) & (deferred(r) | key_state(g, p).eq(key_states["ready"]))),
+        ),
+        exists(r, g, p, searching(r) & accepted(r, g) & covers(g, p, bound(r))),
+    ),
+)  # fmt: skip
+
+_RERUN = lowered_bound.is_("asked_again")
+
+FOUND_IS_READY = Invariant(
+    id="found-hit-is-ready-in-every-group",
+    source="contract I-52, R-06; seeds 003; vLLM PR 41228",
+    doc="Every group has ready all that it needs of the hit that a lookup has answered with.",
+    slices=EVERY,
+    formula=forall(r, g, p, (matched(r) & covers(g, p, bound(r))) >> key_state(g, p).eq(key_states["ready"])),
+    premise=exists(r, g, p, matched(r) & windowed(g) & covers(g, p, bound(r)) & ahead(p, bound(r))),
+    proved=True,
+    proof=(
+        _MEMBERS,
+        _TOTAL,
+        _TRANSITIVE,
+        _SETTLED,
+        "full-group-needs-all",
+        "what-accepted-groups-need-is-there",
+    ),
+    grounds=(
+        Ground(action="answer_hit", conjunct="all-accept"),
+        Ground(action="chunk_evicted", conjunct="no-visit"),
+    ),
+)
+NOTHING_LONGER = Invariant(
+    id="nothing-longer-is-left-out",
+    source="contract I-52; seeds 003: the loop repeats until it is stable",
+    doc=(
+        "No hit beyond the bound is there: some group lacks a chunk of each. So the answer is the longest hit, "
+        "whatever the order in which groups are asked."
+    ),
+    slices=EVERY,
+    formula=forall(r, q, (_open & ahead(bound(r), q)) >> exists(g, ~has(g, q))),
+    premise=exists(r, q, matched(r) & ahead(bound(r), q)),
+    proved=True,
+    proof=(_TOTAL, _SETTLED),
+    grounds=(Ground(action="ask", conjunct="rightmost"), Ground(action="chunk_stored", conjunct="no-visit")),
+)
+LATER_IS_OWN = Invariant(
+    id="later-is-for-its-own-hit",
+    source="contract 5(d): HIT_PENDING defers only inside the accepted run; R-02",
+    doc="A lookup is put off only for a chunk that is being stored, and that some group needs of the very hit.",
+    slices=(PENDING,),
+    formula=forall(r, (searching(r) & deferred(r)) >> exists(g, accepted(r, g) & awaits(g, bound(r)))),
+    premise=exists(r, searching(r) & deferred(r)),
+)
+LATER_IS_SHARED = ActionProperty(
+    id="later-is-for-a-hit-of-all",
+    source="contract 5(d), R-02",
+    doc="A request is put off for a hit that every group has, or is getting, and of which something is to come.",
+    slices=(PENDING,),
+    actions=("answer_later",),
+    formula=forall(g, has(g, bound(r))) & exists(g, awaits(g, bound(r))),
+)
+NOTHING_MISSED = ActionProperty(
+    id="missed-lookup-has-no-hit",
+    source="contract Q10, I-52",
+    doc="A lookup that answers with nothing leaves no hit out: of each, some group lacks a chunk.",
+    slices=EVERY,
+    actions=("ask_in_vain",),
+    formula=forall(q2, exists(g2, ~has(g2, q2))),
+)
+ASKED_ONCE = Invariant(
+    id="no-group-is-asked-twice-about-one-bound",
+    source="seeds 003: the bound strictly decreases, so it terminates",
+    doc=(
+        "Whoever was asked was asked about this bound or a higher one, and about this one only if it has accepted "
+        "it since. So a lookup asks at most once for each group and position, and ends."
+    ),
+    slices=ALL_READY,
+    formula=forall(
+        r, g, q,
+        (searching(r) & asked(r, g, q)) >> (upto(bound(r), q) & (q.eq(bound(r)) >> accepted(r, g))),
+    ),
+    premise=exists(r, g, q, searching(r) & asked(r, g, q) & ahead(bound(r), q) & ~accepted(r, g)),
+    proved=True,
+    proof=(_MEMBERS, _TRANSITIVE),
+    grounds=(Ground(action="ask", conjunct="within-the-bound"),),
+)  # fmt: skip
+ASKED_FOR_NEWS = ActionProperty(
+    id="groups-are-asked-for-what-is-new",
+    source="seeds 003: the loop repeats until it is stable, and ends",
+    doc="No group is asked about a bound about which it was asked before in the same lookup.",
+    slices=ALL_READY,
+    actions=("ask", "ask_in_vain"),
+    formula=~asked(r, g, bound(r)),
+)
+WIDER_FIRST = ActionProperty(
+    id="wider-groups-are-asked-first",
+    source="seeds 003: full-attention groups first, then windowed groups by decreasing window",
+    doc=(
+        "A windowed group is asked when all full groups, and those with a wider window, have accepted the bound: "
+        "what they lower is not asked in vain."
+    ),
+    slices=(WINDOWS, THREE_GROUPS, PENDING),
+    actions=("ask", "ask_in_vain"),
+    formula=windowed(g) >> forall(g2, (full(g2) | wider(g2, g)) >> accepted(r, g2)),
+    policy=True,
+)
+ENDS = LeadsTo(
+    id="lookup-ends",
+    source="seeds 003: the loop terminates",
+    doc="Every lookup comes to an answer.",
+    slices=(THREE_GROUPS, PENDING),
+    vars=(r,),
+    premise=searching(r),
+    conclusion=~searching(r),
+)
+WINDOWS_SLIDE = Invariant(
+    id="windows-slide-on",
+    source="contract 5(d); seeds 003: window in blocks",
+    doc=(
+        "Of a prompt as it was laid out, a hit needs the chunk with which it ends, and, up to the end of a shorter "
+        "one, only what that needs."
+    ),
+    slices=EVERY,
+    formula=forall(g, q, settled(g, q) >> (covers(g, q, q) & forall(p, prompt_order.has(p))))
+    & forall(g, p, q, q2, (settled(g, q) & ahead(q, q2) & covers(g, p, q2) & upto(p, q)) >> covers(g, p, q)),
+    premise=exists(g, p, q, q2, settled(g, q) & ahead(q, q2) & covers(g, p, q) & settled(g, q2) & ~covers(g, p, q2)),
+)
+MODEL_IS_LAID_DOWN = ActionProperty(
+    id="model-and-prompt-only-grow",
+    source="contract 5(d), 3.2",
+    doc="What has been laid down stays: the order of the prompt, and of which kind a group is.",
+    slices=EVERY,
+    actions=("declare_windowed", "lay_out"),
+    formula=forall(p2, q2, ahead(p2, q2) >> Primed(body=ahead(p2, q2)))
+    & forall(g2, p2, (prompt_order.has(p2) & full(g2)) >> Primed(body=full(g2))),
+)
+
+WITNESSES = (
+    Witness(
+        id="lookup-is-under-way",
+        source="contract 5(d)",
+        doc="A lookup asks its groups.",
+        slices=EVERY,
+        formula=exists(r, searching(r)),
+    ),
+    Witness(
+        id="window-is-asked-again-and-lowers",
+        source="seeds 003: the loop repeats until it is stable",
+        doc="A group with a window is asked again, under the bound that another one has set, and lowers it further.",
+        slices=(WINDOWS,),
+        actions=("ask",),
+        formula=exists(q2, asked(r, g, q2)) & Primed(body=bound(r)).ne(bound(r)),
+        applies=_RERUN,
+    ),
+    Witness(
+        id="two-windows-share-a-hit",
+        source="seeds 003",
+        doc="A full group and two windows, one wider than the other, have a hit in common.",
+        slices=(THREE_GROUPS,),
+        formula=exists(
+            r,
+            g,
+            g2,
+            matched(r) & windowed(g) & windowed(g2) & wider(g, g2) & exists(g3, full(g3)),
+        ),
+    ),
+    Witness(
+        id="lower-hit-clears-later",
+        source="contract 5(d) fixpoint: if a defer was pending, clear it and ask all again",
+        doc="A group lowers the bound below a chunk that was waited for, and nothing is waited for any more.",
+        slices=(PENDING,),
+        actions=("ask",),
+        formula=deferred(r) & ~Primed(body=deferred(r)),
+    ),
+)
+
+PROPERTIES: tuple[Property, ...] = (
+    FOUND_IS_READY, NOTHING_LONGER, LATER_IS_OWN, LATER_IS_SHARED, NOTHING_MISSED, ASKED_ONCE, ASKED_FOR_NEWS,
+    WIDER_FIRST, WINDOWS_SLIDE, MODEL_IS_LAID_DOWN, ENDS,
+    *WITNESSES, *LEMMAS, *prompt_order.lemmas(EVERY),
+)  # fmt: skip

@@ -1,0 +1,10 @@
+"""Every row of every table fires in some slice."""
+
+from __future__ import annotations
+
+from interlock.spec.language.rows import row_witnesses
+from interlock.spec.lookup.actions import ACTIONS
+from interlock.spec.lookup.lifecycles import LIFECYCLES
+from interlock.spec.lookup.settings import PENDING
+
+ROWS = row_witnesses(LIFECYCLES, ACTIONS, in_slice=PENDING)

@@ -1,0 +1,42 @@
+"""What is particular to the search of a lookup: how its counterexamples come about, and what its answers are."""
+
+from __future__ import annotations
+
+from interlock.proofs.check import run_check
+from interlock.spec.lookup import SPECIFICATION
+
+
+def _shortest(property_: str, **switches: str) -> list[str]:
+    result = run_check(spec=SPECIFICATION, slices=["lookup_pending"], sets=switches, properties=[property_])
+    (violation,) = result.runs[0].violations
+    return violation.actions
+
+
+def test_without_a_loop_the_first_group_answers_for_another_hit() -> None:
+    found = _shortest("found-hit-is-ready-in-every-group", lowered_bound="accepted")
+    higher, lower, answer = found[-3:]
+
+    # One has only the end, which its window allows it; the other only the start. They have no hit in common.
+    assert {a for a in found if a.startswith("chunk_stored")} == {
+        "chunk_stored(group0, position0)", "chunk_stored(group1, position1)",
+    }  # fmt: skip
+    assert higher == "ask(request0, group1, position1)"
+    assert lower == "ask(request0, group0, position0)"
+    assert answer == "answer_hit(request0)"
+
+
+def test_with_the_loop_the_same_tier_has_no_hit() -> None:
+    result = run_check(spec=SPECIFICATION, slices=["lookup_pending"], properties=["missed-lookup-has-no-hit"])
+    assert result.runs[0].properties == {"missed-lookup-has-no-hit": "holds"}
+
+
+def test_later_is_kept_though_the_hit_has_shrunk() -> None:
+    found = _shortest("later-is-for-its-own-hit", lowered_defer="kept")
+    assert [a for a in found if a.startswith("chunk_planned")] == ["chunk_planned(group0, position1)"]
+    assert found[-1] == "ask(request0, group1, position0)"
+
+
+def test_as_listed_asks_a_window_before_a_full_group() -> None:
+    found = _shortest("wider-groups-are-asked-first", asking_order="as_listed")
+    assert found[0] == "declare_windowed(group0)"
+    assert found[-1] == "ask_in_vain(request0, group0)"
