@@ -164,7 +164,7 @@ def _environment(overlay: Path | None) -> dict[str, str]:
     environment = dict(os.environ)
     path = [str(overlay)] if overlay else []
     # The child may run in another venv, which need not have Interlock installed.
-    path += [entry for entry in _interlock_path() if entry not in path]
+    path += [entry for entry in interlock_path() if entry not in path]
     if inherited := environment.get("PYTHONPATH"):
         path.append(inherited)
     environment["PYTHONPATH"] = os.pathsep.join(path)
@@ -174,17 +174,23 @@ def _environment(overlay: Path | None) -> dict[str, str]:
     return environment
 
 
-def _interlock_path() -> list[str]:
-    """A folder from which `interlock.adapters.vllm` imports, wherever it was imported from here."""
+_ROOMS = ("spec", "statemachine", "adapters/vllm")
+"""What the child imports of Interlock; the rest of the command line stays out of it."""
+
+
+def interlock_path() -> list[str]:
+    """A folder from which the child's rooms import, wherever they were imported from here."""
     here = Path(__file__).resolve().parent
-    farm = cache_root() / "farm" / _digest(str(here)) / "interlock" / "adapters"
-    link = farm / "vllm"
-    if not link.exists():
-        farm.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)
-        with contextlib.suppress(FileExistsError):  # another process was faster
-            link.symlink_to(here, target_is_directory=True)
-    return [str(farm.parent.parent)]
+    root = here.parent.parent
+    farm = cache_root() / "farm" / _digest(str(here)) / "interlock"
+    for room in _ROOMS:
+        link = farm / room
+        if not link.exists():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.unlink(missing_ok=True)
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                link.symlink_to(root / room, target_is_directory=True)
+    return [str(farm.parent)]
 
 
 def _digest(text: str) -> str:

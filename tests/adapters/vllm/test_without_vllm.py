@@ -1,13 +1,19 @@
 """What needs no vLLM: contents, scenarios, the words of refusals."""
 
+import re
 import signal
+import subprocess
+import sys
+import sysconfig
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from interlock.adapters import vllm
 from interlock.adapters.vllm.ghost import Ghost, Prefix
-from interlock.adapters.vllm.launch import Child, ChildError
+from interlock.adapters.vllm.launch import Child, ChildError, interlock_path
 from interlock.adapters.vllm.observers.offloading import _ByRequest
 from interlock.adapters.vllm.releases import VllmReleaseError, _explain, fetch
 from interlock.adapters.vllm.scenario import ScenarioError, check, prompt_tokens
@@ -98,3 +104,22 @@ def test_a_child_without_vllm_says_so(tmp_path):
     with pytest.raises(ChildError, match="not this one") as caught:
         Child(tmp_path)
     assert caught.value.kind == "import"
+
+
+def test_a_child_in_an_environment_without_interlock_finds_all_that_it_imports():
+    """What `adapters/vllm` imports of Interlock imports from the folder that children are given, and from it alone."""
+    (folder,) = interlock_path()
+    sources = [p.read_text() for p in Path(vllm.__path__[0]).rglob("*.py")]
+    wanted = sorted({m for text in sources for m in re.findall(r"from (interlock\.[\w.]+) import", text)})
+    say = (
+        f"import sys; sys.path[:0] = [{folder!r}]; sys.path.append({sysconfig.get_path('purelib')!r})\n"
+        f"import importlib\n"
+        f"for name in {wanted!r}:\n"
+        f"    try: module = importlib.import_module(name)\n"
+        f"    except ModuleNotFoundError as e:\n"
+        f"        if (e.name or '').startswith('interlock'): raise\n"  # vLLM itself may not be here
+        f"    else: assert module.__file__.startswith({folder!r}), module.__file__\n"
+    )
+    child = subprocess.run([sys.executable, "-S", "-c", say], env={}, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stderr
+    assert "interlock.statemachine.machine" in wanted
