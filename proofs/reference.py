@@ -1,4 +1,4 @@
-"""The reference: each lifecycle as a machine of `transitions`, and its diagram.
+"""The reference: each lifecycle as a machine of `transitions`.
 
 `transitions` executes the same rows as the compiled table, by code that is not ours; the two must
 agree for every state, event and outcome of the guards.
@@ -19,14 +19,10 @@ from dataclasses import dataclass
 
 from transitions import Machine, MachineError
 
-from interlock.spec.language.render import render
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import TRUE
 from interlock.statemachine.errors import IllegalTransition
 from interlock.statemachine.table import Table, TableRow, compile_table
-
-_ESCAPES = str.maketrans({c: f"#{ord(c)};" for c in "#;:<>"})
-"""What Mermaid takes for its own inside a label."""
 
 
 class _Model:
@@ -122,30 +118,6 @@ def compare(table: Table) -> Comparison:
             if ours != theirs:
                 found.append(Disagreement(table.name, state, event, guards, ours, theirs))
     return Comparison(table.name, cases, found)
-
-
-def mermaid(spec: Specification, name: str, switches: Mapping[str, str] | None = None) -> str:
-    """The state diagram of a lifecycle: what the reference machine holds, in declaration order.
-
-    Without switch values, rows show their switch tests; with them, only the rows that are left.
-    """
-    lifecycle = spec.lifecycle(name)
-    guards = {
-        (r.source_state, r.event, r.target_state): "" if r.guard == TRUE else f" [{render(r.guard)}]"
-        for r in lifecycle.rows
-    }
-    if switches is not None:
-        rows = (r for rs in compile_table(spec, name, switches).rows.values() for r in rs)
-        guards = {
-            (r.row.source_state, r.row.event, r.target): "" if r.guard == TRUE else f" [{render(r.guard)}]"
-            for r in rows
-        }
-    lines = ["---", f"title: {name}", "---", "stateDiagram-v2", f"  [*] --> {lifecycle.initial}"]
-    lines += [
-        f"  {source} --> {target}: {event}{guard.translate(_ESCAPES)}"
-        for (source, event, target), guard in guards.items()
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _transition(row: TableRow) -> dict[str, object]:

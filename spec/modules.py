@@ -14,7 +14,9 @@ from importlib import import_module
 
 from interlock.spec.language.specification import Specification, UnknownName
 
-MODULES = ("kv", "engine", "admission", "encoder", "groups", "lookup", "tiers", "mirror", "delivery", "pipeline", "mixed")
+MODULES = (
+    "kv", "engine", "admission", "encoder", "groups", "lookup", "tiers", "mirror", "delivery", "pipeline", "mixed",
+)  # fmt: skip
 """In the order in which they are shown."""
 
 COMPOSED = ("mixed",)

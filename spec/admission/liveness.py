@@ -54,8 +54,10 @@ from interlock.spec.admission.vocabulary import (
     storing_off,
     visited,
 )
-from interlock.spec.language.properties import LeadsTo, Property, Witness
+from interlock.spec.language.properties import LeadsTo, Property, Witness, witnesses_of
 from interlock.spec.language.terms import TRUE, Primed, Term, Var, exists
+
+_witness = witnesses_of("admission")
 
 
 def _leads_to(
@@ -68,9 +70,9 @@ def _leads_to(
             id=id_, premise=premise, conclusion=conclusion, doc=doc, slices=slices, vars=vars_, source=source,
             aliases=aliases, applies=applies,
         ),
-        Witness(
-            id=f"admission-{witness}", formula=exists(*vars_, premise) if vars_ else premise,
-            doc=f"The premise of {id_}.", slices=slices, source="vacuity guard", applies=applies,
+        _witness(
+            witness, exists(*vars_, premise) if vars_ else premise, f"The premise of {id_}.", *slices,
+            applies=applies,
         ),
     )  # fmt: skip
 
@@ -169,15 +171,6 @@ LIVENESS: tuple[Property, ...] = (
 )  # fmt: skip
 
 
-def _witness(
-    id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE, actions: tuple[str, ...] = (),
-    source: str = "vacuity guard",
-) -> Witness:  # fmt: skip
-    return Witness(
-        id=f"admission-{id_}", formula=formula, doc=doc, slices=slices, source=source, applies=applies, actions=actions
-    )
-
-
 def _beside(blocks: int) -> Term:
     """A request that loads needs so many blocks more."""
     return exists(r2, loads(r2) & r2.ne(r) & rest(r2).eq(blocks))
@@ -194,14 +187,12 @@ WITNESSES: tuple[Property, ...] = (
     _witness(
         "a-whole-load-takes-all-but-the-reserve", _takes_all_but_the_reserve & whole,
         "A load of a whole prompt takes every block that is not reserved: the reserve is no larger than it must be.",
-        TWO, LOAD,
-        actions=("admit_load",), source=_RESERVE, applies=_with_reserve,
+        TWO, LOAD, actions=("admit_load",), source=_RESERVE, applies=_with_reserve,
     ),
     *(
         _witness(
             f"a-load-takes-all-but-the-reserve-beside-a-{name}", _takes_all_but_the_reserve & _beside(blocks),
-            f"A load takes every block that is not reserved for a {name}, which lacks {blocks}.",
-            TWO, LOAD,
+            f"A load takes every block that is not reserved for a {name}, which lacks {blocks}.", TWO, LOAD,
             actions=("admit_load",), source=_RESERVE, applies=_with_reserve,
         )
         for name, blocks in (("whole-load", FIRST - WHOLE), ("partial-load", FIRST - PART))
@@ -209,49 +200,35 @@ WITNESSES: tuple[Property, ...] = (
     *(
         _witness(
             f"a-scan-stops-for-one-block-beside-a-{name}", _lacks_one & _beside(blocks),
-            f"The waiting loop stops at a load for which one block beside the reserve for a {name} is missing.",
-            LOAD,
+            f"The waiting loop stops at a load for which one block beside the reserve for a {name} is missing.", LOAD,
             actions=("stop_scan",), source=_RESERVE, applies=_with_reserve,
         )
         for name, blocks in (("whole-load", FIRST - WHOLE), ("partial-load", FIRST - PART))
     ),
     _witness(
-        "a-store-is-lost",
-        entry(r, "pending") & Primed(body=(store_order(r) + store_report(r)).eq(0)),
-        "A prefix is being stored, as lookup sees it, and nothing will be heard of it.",
-        LOOKUP, STORES, AGAIN, ONE,
+        "a-store-is-lost", entry(r, "pending") & Primed(body=(store_order(r) + store_report(r)).eq(0)),
+        "A prefix is being stored, as lookup sees it, and nothing will be heard of it.", LOOKUP, STORES, AGAIN, ONE,
         actions=("lose_store_report",), source="B-017 vllm #49829, B-178 ROCm/ATOM #2261",
     ),
     _witness(
-        "two-load-beside-each-other",
-        exists(r, r2, r.ne(r2) & is_(r, "loading") & is_(r2, "loading")),
-        "Two loads fit beside the reserve.",
-        LOAD, LOOKUP,
+        "two-load-beside-each-other", exists(r, r2, r.ne(r2) & is_(r, "loading") & is_(r2, "loading")),
+        "Two loads fit beside the reserve.", LOAD, LOOKUP,
     ),
     _witness(
-        "a-deferred-one-is-passed",
-        exists(r, r2, deferred(r) & is_(r2, "running") & visited(r) & scheduled_now(r2)),
-        "A request is admitted in the pass that has skipped one before it.",
-        LOOKUP,
+        "a-deferred-one-is-passed", exists(r, r2, deferred(r) & is_(r2, "running") & visited(r) & scheduled_now(r2)),
+        "A request is admitted in the pass that has skipped one before it.", LOOKUP,
     ),
     _witness(
-        "a-running-one-is-denied-a-block",
-        phase("waiting_loop", "building") & exists(r, wants(r)),
-        "The victim's blocks could not come back, so nobody is preempted and somebody waits for a block.",
-        PREEMPT,
+        "a-running-one-is-denied-a-block", phase("waiting_loop", "building") & exists(r, wants(r)),
+        "The victim's blocks could not come back, so nobody is preempted and somebody waits for a block.", PREEMPT,
         applies=freed_in_flight.is_("parked") & fenced_victim.is_("wait"),
     ),
     _witness(
-        "a-late-report-is-owed",
-        exists(r, entry(r, "expired")),
-        "A store was given up before its report.",
-        LOOKUP, STORES,
-        applies=lookup_deadline.is_("expires"),
+        "a-late-report-is-owed", exists(r, entry(r, "expired")), "A store was given up before its report.", LOOKUP,
+        STORES, applies=lookup_deadline.is_("expires"),
     ),
     _witness(
-        "an-empty-step-is-in-flight",
-        older_step().eq(step_slots["empty"]),
-        "A step without tokens is dispatched.",
+        "an-empty-step-is-in-flight", older_step().eq(step_slots["empty"]), "A step without tokens is dispatched.",
         *EVERY,
     ),
 )  # fmt: skip

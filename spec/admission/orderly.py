@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING
-from interlock.spec.admission.predicates import entry, is_, need, phase, somebody
-from interlock.spec.admission.vocabulary import (
-    load_order,
-    load_report,
-    owns,
-    r,
-    store_order,
-    store_report,
-    storing_off,
-)
+from interlock.spec.admission.predicates import entry, is_, needed_blocks, phase, somebody
+from interlock.spec.admission.vocabulary import load_order, load_report, owns, r, store_order, store_report, storing_off
 from interlock.spec.language.properties import ActionProperty, Invariant, Property
 from interlock.spec.language.terms import Primed, exists, forall, ite
 
@@ -21,7 +13,7 @@ NO_MORE_THAN_NEEDED = Invariant(
     source="contract Q20, G1",
     doc="A request has the blocks of its prompt and of its next step at most.",
     slices=EVERY,
-    formula=forall(r, owns(r) <= need(r)),
+    formula=forall(r, owns(r) <= needed_blocks(r)),
     premise=exists(r, owns(r) > 0),
 )
 BETWEEN_CALLS = ActionProperty(

@@ -47,17 +47,17 @@ _n, _before, _asks, _last = request.var("rn"), request.var("rb"), request.var("r
 
 def is_(r: Term, *states: str) -> Term:
     """Request r is in one of these states of its lifecycle."""
-    return admission_state(r).one_of(*(admission_states[s] for s in states))
+    return admission_states.one_of(admission_state(r), *states)
 
 
 def entry(r: Term, *states: str) -> Term:
     """The entry of r's prefix is in one of these states."""
-    return prefix_entry_state(r).one_of(*(prefix_entry_states[s] for s in states))
+    return prefix_entry_states.one_of(prefix_entry_state(r), *states)
 
 
 def phase(*names: str) -> Term:
     """The engine thread is in one of these phases."""
-    return engine_phase().one_of(*(engine_phases[n] for n in names))
+    return engine_phases.one_of(engine_phase(), *names)
 
 
 def unfinished(r: Term) -> Term:
@@ -85,14 +85,14 @@ def loads(r: Term) -> Term:
     return is_(r, "loading", "loaded")
 
 
-def need(r: Term) -> Term:
+def needed_blocks(r: Term) -> Term:
     """Blocks with which r can be scheduled."""
     return ite(crossed(r), FULL, FIRST)
 
 
 def rest(r: Term) -> Term:
     """Blocks that r still needs."""
-    return need(r) - owns(r)
+    return needed_blocks(r) - owns(r)
 
 
 def prompt_rest(r: Term) -> Term:
@@ -163,7 +163,7 @@ def is_fenced(r: Term) -> Term:
 
 def wants(r: Term) -> Term:
     """Running r cannot be scheduled before it has one more block."""
-    return is_(r, "running") & (owns(r) < need(r))
+    return is_(r, "running") & (owns(r) < needed_blocks(r))
 
 
 def last_running(r: Term) -> Term:

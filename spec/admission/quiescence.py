@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from interlock.spec.admission.predicates import is_
 from interlock.spec.admission.settings import SLICES
 from interlock.spec.admission.vocabulary import (
-    admission_state,
-    admission_states,
     engine_phase,
     engine_phases,
     load_order,
@@ -25,7 +24,7 @@ QUIESCENCE = Quiescence(
     doc="Where nothing has to happen any more, nobody waits, runs or is held, and no step is under way.",
     slices=tuple(s.name for s in SLICES),
     formula=(
-        forall(r, admission_state(r).one_of(admission_states["absent"], admission_states["finished"]))
+        forall(r, is_(r, "absent", "finished"))
         & engine_phase().eq(engine_phases["idle"])
         & older_step().eq(step_slots["none"])
         & newer_step().eq(step_slots["none"])

@@ -23,7 +23,7 @@ from interlock.spec.admission.predicates import (
     in_queue,
     is_,
     loads,
-    need,
+    needed_blocks,
     parked,
     phase,
     rest,
@@ -124,7 +124,7 @@ SCHEDULED_HAS_BLOCKS = Invariant(
     source="contract Q9 to Q11, Q20, I-24",
     doc="A request with tokens in the step that is being built runs and has the blocks for them.",
     slices=EVERY,
-    formula=forall(r, scheduled_now(r) >> (is_(r, "running") & owns(r).eq(need(r)))),
+    formula=forall(r, scheduled_now(r) >> (is_(r, "running") & owns(r).eq(needed_blocks(r)))),
     premise=exists(r, scheduled_now(r)),
 )
 
@@ -153,6 +153,7 @@ STEPS_IN_FLIGHT = Invariant(
         r,
         (in_older(r) >> older_step().eq(step_slots["full"])) & (in_newer(r) >> newer_step().eq(step_slots["full"])),
     ),
+    premise=exists(r, in_older(r)),
 )
 
 _freed = Primed(body=free()) > free()

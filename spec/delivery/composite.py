@@ -111,7 +111,7 @@ answers_real = _answers("real", "contract R-50", "At the finish the network conn
 count_producer = Action(
     name="count_producer", event="count_producer", params=(k, r), site=SCHEDULER,
     guard=(
-        need("has-answered", answer(k, r).one_of(answer_states["empty"], answer_states["real"])),
+        need("has-answered", answer_states.one_of(answer(k, r), "empty", "real")),
         need("parameters-not-empty", answer(k, r).ne(answer_states["empty"])),
     ),
     updates=(assign(produces(k, r), True),),

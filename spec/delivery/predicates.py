@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from interlock.spec.delivery.vocabulary import (
     acks_due,
-    b,
     cancel_frees,
     delivery_operation_state,
     delivery_operation_states,
@@ -38,7 +37,7 @@ _j = job.var("jx")
 
 def is_(r: Term, *states: str) -> Term:
     """Request r is in one of the states."""
-    return delivery_state(r).one_of(*(delivery_states[s] for s in states))
+    return delivery_states.one_of(delivery_state(r), *states)
 
 
 def opened(j: Term) -> Term:
@@ -111,8 +110,3 @@ def signal_comes(r: Term) -> Term:
     of_an_operation = exists(_j, serves(_j, r) & ((finished(_j) > 0) | exists(_w, at_worker(_w, _j))))
     of_the_hand_over = (acks_due(r) > 0) & ((sent(r) > 0) | exists(_w, on_hand_over(_w, r)))
     return of_an_operation | of_the_hand_over
-
-
-def block_in_use(r: Term) -> Term:
-    """Request r has a block."""
-    return exists(b, has_block(r, b))

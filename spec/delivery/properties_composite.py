@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.delivery.coverage import DRAIN, PARTS, REPORTS, STORE
 from interlock.spec.delivery.vocabulary import (
     answer,
     answer_states,
@@ -29,10 +30,8 @@ from interlock.spec.delivery.vocabulary import (
     w,
     wanted,
 )
-from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, card, exists, forall, ite
-
-PARTS, REPORTS, DRAIN, STORE = "composite_load", "composite_finish", "drained_ranks", "receive_store"
 
 ENTERED_HAS_TOKENS = Invariant(
     id="loading-connector-has-tokens",
@@ -114,7 +113,7 @@ GRANTED_LOADS = LeadsTo(
     premise=_GRANTED,
     conclusion=part_state(k, r).eq(part_states["entered"]),
 )
-_HELD = part_state(k, r).one_of(part_states["locked"], part_states["entered"])
+_HELD = part_states.one_of(part_state(k, r), "locked", "entered")
 LOCKS_RETURNED = LeadsTo(
     id="read-locks-are-returned",
     source="B-074 vllm #47505; contract R-11",
@@ -151,7 +150,7 @@ ANSWERED = LeadsTo(
     conclusion=drain_acks(w, r) > 0,
 )
 
-_IN_MEMORY = buffer_state(r).one_of(buffer_states["full"], buffer_states["placed"])
+_IN_MEMORY = buffer_states.one_of(buffer_state(r), "full", "placed")
 ROOM = Invariant(
     id="receive-store-has-room-for-what-it-holds",
     source="B-106 vllm #28779",
@@ -205,45 +204,30 @@ BUFFER_FREED = LeadsTo(
     conclusion=buffer_state(r).eq(buffer_states["freed"]),
 )
 
+_witness = witnesses_of("delivery")
+
 WITNESSES = (
-    Witness(
-        id="delivery-some-tokens-are-granted", formula=exists(k, r, _GRANTED), slices=(PARTS,), source="vacuity guard",
-        doc="A sub-connector was given tokens.",
+    _witness("some-tokens-are-granted", exists(k, r, _GRANTED), "A sub-connector was given tokens.", PARTS),
+    _witness(
+        "some-parameters-are-empty", exists(k, r, answer(k, r).eq(answer_states["empty"])),
+        "A sub-connector returns an empty dict.", REPORTS, source="B-130 LMCache #3866",
     ),
-    Witness(
-        id="delivery-some-parameters-are-empty", formula=exists(k, r, answer(k, r).eq(answer_states["empty"])),
-        slices=(REPORTS,), source="B-130 LMCache #3866", doc="A sub-connector returns an empty dict.",
+    _witness(
+        "some-sub-load-succeeds", exists(k, r, sub_finished(k, r) & ~sub_failed(k, r)),
+        "A sub-connector reports an end that is no failure.", REPORTS, source="contract I-70",
     ),
-    Witness(
-        id="delivery-some-sub-load-succeeds", formula=exists(k, r, sub_finished(k, r) & ~sub_failed(k, r)),
-        slices=(REPORTS,), source="contract I-70", doc="A sub-connector reports an end that is no failure.",
+    _witness("some-part-is-locked", exists(k, r, _HELD), "A sub-connector holds read locks.", PARTS),
+    _witness(
+        "both-parts-are-locked", exists(r, forall(k, part_state(k, r).eq(part_states["locked"]))),
+        "Both sub-connectors have a hit for one request.", PARTS, source="contract R-12",
     ),
-    Witness(
-        id="delivery-some-part-is-locked", formula=exists(k, r, _HELD), slices=(PARTS,), source="vacuity guard",
-        doc="A sub-connector holds read locks.",
+    _witness("some-rank-aborts", exists(w, r, _ABORTING), "A rank aborts.", DRAIN),
+    _witness(
+        "two-ranks-abort-a-write", exists(r, forall(w, drain_waits(w, r)) & drain_state(r).eq(drain_states["writing"])),
+        "Both ranks wait for the end of one write.", DRAIN, source="B-139 sglang #38961",
     ),
-    Witness(
-        id="delivery-both-parts-are-locked", slices=(PARTS,), source="contract R-12",
-        formula=exists(r, forall(k, part_state(k, r).eq(part_states["locked"]))),
-        doc="Both sub-connectors have a hit for one request.",
-    ),
-    Witness(
-        id="delivery-some-rank-aborts", formula=exists(w, r, _ABORTING), slices=(DRAIN,), source="vacuity guard",
-        doc="A rank aborts.",
-    ),
-    Witness(
-        id="delivery-two-ranks-abort-a-write", slices=(DRAIN,), source="B-139 sglang #38961",
-        formula=exists(r, forall(w, drain_waits(w, r)) & drain_state(r).eq(drain_states["writing"])),
-        doc="Both ranks wait for the end of one write.",
-    ),
-    Witness(
-        id="delivery-some-tensor-is-awaited", formula=exists(r, _AWAITED), slices=(STORE,), source="vacuity guard",
-        doc="A tensor is awaited.",
-    ),
-    Witness(
-        id="delivery-some-tensor-is-placed", formula=exists(r, _PLACED), slices=(STORE,), source="vacuity guard",
-        doc="A tensor is placed.",
-    ),
+    _witness("some-tensor-is-awaited", exists(r, _AWAITED), "A tensor is awaited.", STORE),
+    _witness("some-tensor-is-placed", exists(r, _PLACED), "A tensor is placed.", STORE),
 )  # fmt: skip
 
 COMPOSITE_PROPERTIES: tuple[Property, ...] = (

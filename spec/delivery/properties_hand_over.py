@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from interlock.spec.delivery.coverage import HANDING, LEASE, READ, SHORT, TWO
 from interlock.spec.delivery.hand_over import expired
 from interlock.spec.delivery.predicates import registered
-from interlock.spec.delivery.properties_release import HANDING, LEASE, READ, SHORT, TWO
 from interlock.spec.delivery.vocabulary import (
     acks_due,
     b,
@@ -30,12 +30,12 @@ from interlock.spec.delivery.vocabulary import (
     w,
     waited_for,
 )
-from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, Term, exists, forall
 
 
 def _peer(*states: str) -> Term:
-    return peer_state(r).one_of(*(peer_states[s] for s in states))
+    return peer_states.one_of(peer_state(r), *states)
 
 
 READS_PROMISED = Invariant(
@@ -173,21 +173,17 @@ CONSUMER_TELLS = LeadsTo(
     conclusion=_peer("told", "accepted", "refused", "let_go", "dead"),
 )
 
+_witness = witnesses_of("delivery")
+
 WITNESSES = (
-    Witness(
-        id="delivery-some-consumer-has-told", formula=exists(r, _TOLD), slices=(READ, SHORT), source="vacuity guard",
-        doc="A consumer has given its notice.",
-    ),
-    Witness(
-        id="delivery-notice-ends-a-renewed-lease",
-        formula=exists(w, r, registration_state(w, r).eq(registration_states["settled"]) & waited_for(w, r)),
-        slices=(LEASE,), source="B-086 vllm #53095", doc="A notice, and not the lease, ends a hand-over.",
+    _witness("some-consumer-has-told", exists(r, _TOLD), "A consumer has given its notice.", READ, SHORT),
+    _witness(
+        "notice-ends-a-renewed-lease",
+        exists(w, r, registration_state(w, r).eq(registration_states["settled"]) & waited_for(w, r)),
+        "A notice, and not the lease, ends a hand-over.", LEASE, source="B-086 vllm #53095",
     ),
     *(
-        Witness(
-            id=f"delivery-consumer-is-{name}", formula=exists(r, formula), slices=slices, source=source,
-            doc=f"A consumer's request is {name}.",
-        )
+        _witness(f"consumer-is-{name}", exists(r, formula), f"A consumer's request is {name}.", *slices, source=source)
         for name, formula, slices, source in (
             ("dead", _peer("dead"), (LEASE, TWO), "B-096; V-02"),
             ("rejected", _peer("rejected"), (LEASE, SHORT), "B-089 vllm #41269"),
@@ -196,17 +192,14 @@ WITNESSES = (
             ("let-go-twice", _peer("let_go") & repeated(r), (LEASE, SHORT), "contract R-40"),
         )
     ),
-    Witness(
-        id="delivery-some-consumer-is-ending", formula=exists(r, _ENDING), slices=(LEASE,), source="vacuity guard",
-        doc="A consumer's request is about to end.",
+    _witness("some-consumer-is-ending", exists(r, _ENDING), "A consumer's request is about to end.", LEASE),
+    _witness(
+        "some-notice-is-early", exists(w, r, early(w, r)), "A notice comes before the registration and is remembered.",
+        *HANDING, source="B-084 vllm #43509",
     ),
-    Witness(
-        id="delivery-some-notice-is-early", formula=exists(w, r, early(w, r)), slices=HANDING,
-        source="B-084 vllm #43509", doc="A notice comes before the registration and is remembered.",
-    ),
-    Witness(
-        id="delivery-some-read-is-refused", formula=exists(r, _peer("refused")), slices=(READ, SHORT),
-        source="B-087 vllm #21570", doc="A read that ended after the lease fails visibly.",
+    _witness(
+        "some-read-is-refused", exists(r, _peer("refused")), "A read that ended after the lease fails visibly.", READ,
+        SHORT, source="B-087 vllm #21570",
     ),
 )  # fmt: skip
 

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+from interlock.spec.delivery.coverage import (
+    BOTH,
+    BY_WORKERS,
+    CONTENT,
+    EVERY,
+    EVERY_ENGINE,
+    FAILING,
+    HANDING,
+    LEASE,
+    LOADING,
+    OPERATIONS,
+    READ,
+    SENDING,
+    SHORT,
+    TRANSFERRING,
+)
 from interlock.spec.delivery.predicates import at_worker, is_, on_hand_over, opened, owed, serves, signal_comes
 from interlock.spec.delivery.vocabulary import (
     acks_due,
@@ -32,16 +48,6 @@ from interlock.spec.delivery.vocabulary import (
 )
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Ground, Invariant, LeadsTo, Property
 from interlock.spec.language.terms import Primed, card, exists, forall, ite
-
-OPERATIONS, BY_WORKERS, OF_TWO, CONTENT = "operations", "operations_by_workers", "operations_of_two", "loaded_content"
-LEASE, BOTH, TWO, READ, SHORT = "lease", "lease_and_send", "two_leases", "handed_over_content", "handed_over_short"
-LOADING = (OPERATIONS, BY_WORKERS, OF_TWO, CONTENT)
-SENDING = (OPERATIONS, BY_WORKERS, BOTH)
-TRANSFERRING = (*LOADING, BOTH)
-FAILING = (OPERATIONS, BY_WORKERS, CONTENT)
-HANDING = (LEASE, BOTH, TWO, READ, SHORT)
-EVERY = (*LOADING, *HANDING)
-EVERY_ENGINE = (*LOADING, LEASE, BOTH, SHORT)
 
 RELEASED_ONCE = Invariant(
     id="released-exactly-once",

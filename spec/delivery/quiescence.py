@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
+from interlock.spec.delivery.predicates import is_
 from interlock.spec.delivery.settings import SLICES
-from interlock.spec.delivery.vocabulary import (
-    delivery_operation_state,
-    delivery_operation_states,
-    delivery_state,
-    delivery_states,
-    j,
-    r,
-)
+from interlock.spec.delivery.vocabulary import delivery_operation_state, delivery_operation_states, j, r
 from interlock.spec.language.properties import Quiescence
 from interlock.spec.language.terms import forall
 
@@ -20,9 +14,7 @@ QUIESCENCE = Quiescence(
     doc="Where nothing has to happen any more, nothing loads or is held, and no operation is open.",
     slices=tuple(s.name for s in SLICES),
     formula=(
-        forall(
-            r, ~delivery_state(r).one_of(delivery_states["loading"], delivery_states["loaded"], delivery_states["held"])
-        )
+        forall(r, ~is_(r, "loading", "loaded", "held"))
         & forall(j, delivery_operation_state(j).eq(delivery_operation_states["unused"]))
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.delivery.actions import ACTIONS
-from interlock.spec.language.settings import Expectation, Preset, Slice
+from interlock.spec.language.settings import Preset, Slice, expect, old_and_sound
 
 _SOUND = {
     "release_on": "last_operation",
@@ -143,89 +143,76 @@ SLICES = (
     _slice("receive_store", "Two tensors through a store with room for one.", _STORE, request=2),
 )
 
-
-def _rows(
-    switch: str, old: str, sound: str, slice_: str, property_: str, why: str, because: str = "the sound value"
-) -> tuple[Expectation, Expectation]:
-    """The old value of a switch fails the property, the sound one keeps it."""
-    return (
-        Expectation(slice=slice_, property=property_, set={switch: old}, verdict="fails", why=why),
-        Expectation(slice=slice_, property=property_, set={switch: sound}, verdict="holds", why=because),
-    )
-
-
 _RELEASED, _UNKNOWN, _OWED = (
     "released-after-last-operation", "no-report-for-unknown-request", "held-request-is-owed-a-signal",
 )  # fmt: skip
 _READS, _TOLD = "consumer-reads-what-was-promised", "ended-consumer-is-known-to-the-producer"
 
-_SWITCH_ROWS = (
-    *_rows("release_on", "any_signal", "last_operation", "operations", _RELEASED, "B-053: the send is outstanding"),
-    *_rows("release_on", "any_signal", "last_operation", "operations", _UNKNOWN, "B-053: the second completion"),
-    *_rows(
-        "release_on", "any_signal", "last_operation", "operations", "released-exactly-once",
-        "B-053: the second completion releases again",
-    ),
-    *_rows(
-        "release_on", "any_signal", "last_operation", "lease_and_send", _RELEASED,
-        "the peer's notice comes while another connector's send is outstanding",
-    ),
-    *_rows("load_counting", "first_report", "per_connector", "operations", _UNKNOWN, "B-072: the second report"),
-    *_rows("load_counting", "first_report", "per_connector", "operations", _RELEASED, "B-073: the slow pull"),
-    *_rows(
-        "load_counting", "first_report", "per_connector", "operations", "loaded-request-has-no-open-load",
-        "the second load is not counted",
-    ),
-    *_rows("finish_answer", "always_keep", "if_owed", "operations", _OWED, "B-121: nothing was submitted"),
-    *_rows("finish_answer", "never_keep", "if_owed", "operations", _RELEASED, "a send is outstanding at the finish"),
-    *_rows("finish_answer", "never_keep", "if_owed", "handed_over_content", _READS, "B-150: nothing pins the source"),
-    *_rows("cancel_frees", "at_once", "after_open_load", "operations", _RELEASED, "B-055: the load still writes"),
-    *_rows(
-        "cancel_frees", "at_once", "after_open_load", "loaded_content", "running-request-has-its-own-kv",
-        "B-055: the late transfer writes over the next owner's KV",
-    ),
-    *_rows("cancel_frees", "after_any_load", "after_open_load", "operations", _OWED, "B-055: no second completion"),
-    *(
-        row
-        for old in ("at_once", "after_any_load")
-        for row in _rows(
-            "cancel_frees", old, "after_open_load", "operations_by_workers", "cancelled-load-holds-while-it-is-owed",
-            "B-055: held if and only if a completion is due",
-        )
-    ),
-    *_rows("abort_completion", "filtered", "forwarded", "operations", _OWED, "B-159: the report is swallowed"),
-    *_rows(
-        "abort_completion", "filtered", "forwarded", "operations", "every-started-load-ends",
-        "B-159: for the scheduler the load never ends",
-    ),
-    *_rows("early_ack", "drop", "remember", "lease", _TOLD, "B-084: the notice is lost"),
-    *_rows(
-        "lease_race", "two_winners", "one_winner", "lease_and_send", "no-word-on-an-unknown-hand-over",
-        "B-161: the late notice is a second completion",
-    ),
-    *_rows(
-        "lease_race", "two_winners", "one_winner", "lease", "hand-over-words-are-counted",
-        "B-161: more words than workers",
-    ),
-    *_rows("transfer_key", "own_id", "shared_id", "two_leases", _TOLD, "B-090: the notice is about nobody"),
-    *_rows("transfer_key", "own_id", "shared_id", "two_leases", "peer-named-by-one-id", "B-090: two names"),
-    *_rows("transfer_key", "own_id", "shared_id", "receive_store", "both-sides-derive-one-key", "B-104: two keys"),
-    *_rows("transfer_key", "own_id", "shared_id", "receive_store", "awaited-tensor-arrives", "B-104: a hang"),
-    *_rows("read_after_lease", "unchecked", "fails_visibly", "handed_over_content", _READS, "B-087: a late read"),
-    *_rows(
-        "reaper", "head_only", "every_expired", "two_leases", "every-expired-lease-is-reclaimed",
-        "B-085: the head of the list still lives",
-    ),
-    *_rows(
-        "telemetry", "decides", "is_ignored", "operations_by_workers", "bookkeeping-changes-no-verdict",
-        "B-091: an exception becomes a failure",
-    ),
-)  # fmt: skip
-
 EXPECTATIONS = (
-    *_SWITCH_ROWS,
+    *old_and_sound(
+        _SOUND,
+        (
+            ("release_on", "any_signal", "operations", _RELEASED, "B-053: the send is outstanding"),
+            ("release_on", "any_signal", "operations", _UNKNOWN, "B-053: the second completion"),
+            (
+                "release_on", "any_signal", "operations", "released-exactly-once",
+                "B-053: the second completion releases again",
+            ),
+            (
+                "release_on", "any_signal", "lease_and_send", _RELEASED,
+                "the peer's notice comes while another connector's send is outstanding",
+            ),
+            ("load_counting", "first_report", "operations", _UNKNOWN, "B-072: the second report"),
+            ("load_counting", "first_report", "operations", _RELEASED, "B-073: the slow pull"),
+            (
+                "load_counting", "first_report", "operations", "loaded-request-has-no-open-load",
+                "the second load is not counted",
+            ),
+            ("finish_answer", "always_keep", "operations", _OWED, "B-121: nothing was submitted"),
+            ("finish_answer", "never_keep", "operations", _RELEASED, "a send is outstanding at the finish"),
+            ("finish_answer", "never_keep", "handed_over_content", _READS, "B-150: nothing pins the source"),
+            ("cancel_frees", "at_once", "operations", _RELEASED, "B-055: the load still writes"),
+            (
+                "cancel_frees", "at_once", "loaded_content", "running-request-has-its-own-kv",
+                "B-055: the late transfer writes over the next owner's KV",
+            ),
+            ("cancel_frees", "after_any_load", "operations", _OWED, "B-055: no second completion"),
+            *(
+                (
+                    "cancel_frees", old, "operations_by_workers", "cancelled-load-holds-while-it-is-owed",
+                    "B-055: held if and only if a completion is due",
+                )
+                for old in ("at_once", "after_any_load")
+            ),
+            ("abort_completion", "filtered", "operations", _OWED, "B-159: the report is swallowed"),
+            (
+                "abort_completion", "filtered", "operations", "every-started-load-ends",
+                "B-159: for the scheduler the load never ends",
+            ),
+            ("early_ack", "drop", "lease", _TOLD, "B-084: the notice is lost"),
+            (
+                "lease_race", "two_winners", "lease_and_send", "no-word-on-an-unknown-hand-over",
+                "B-161: the late notice is a second completion",
+            ),
+            ("lease_race", "two_winners", "lease", "hand-over-words-are-counted", "B-161: more words than workers"),
+            ("transfer_key", "own_id", "two_leases", _TOLD, "B-090: the notice is about nobody"),
+            ("transfer_key", "own_id", "two_leases", "peer-named-by-one-id", "B-090: two names"),
+            ("transfer_key", "own_id", "receive_store", "both-sides-derive-one-key", "B-104: two keys"),
+            ("transfer_key", "own_id", "receive_store", "awaited-tensor-arrives", "B-104: a hang"),
+            ("read_after_lease", "unchecked", "handed_over_content", _READS, "B-087: a late read"),
+            (
+                "reaper", "head_only", "two_leases", "every-expired-lease-is-reclaimed",
+                "B-085: the head of the list still lives",
+            ),
+            (
+                "telemetry", "decides", "operations_by_workers", "bookkeeping-changes-no-verdict",
+                "B-091: an exception becomes a failure",
+            ),
+        ),
+        holds_because="the sound value",
+    ),
     *(
-        Expectation(preset=preset, slice=slice_, property=property_, verdict="holds", why="the rules of delivery")
+        expect("holds", slice_, property_, "the rules of delivery", preset)
         for preset in ("interlock", "seed")
         for slice_, property_ in (
             ("operations", "delivery-held-leads-to-released"),
@@ -234,4 +221,4 @@ EXPECTATIONS = (
             ("handed_over_content", "consumer-reads-what-was-promised"),
         )
     ),
-)
+)  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from interlock.spec.encoder.coverage import DRAFTS, EVERY, LOADS, ROOM, TWICE, WITH_POOL
 from interlock.spec.encoder.predicates import in_pool, is_, is_loading, stands
-from interlock.spec.encoder.slices import DRAFTS, EVERY, LOADS, ROOM, TWICE, WITH_POOL
 from interlock.spec.encoder.vocabulary import (
     arrived,
     block,
@@ -55,7 +55,7 @@ BOOKS_OF_PROOFS = (
 
 
 def _entry(i: Term, *states: str) -> Term:
-    return encoder_entry(i).one_of(*(encoder_entry_states[s] for s in states))
+    return encoder_entry_states.one_of(encoder_entry(i), *states)
 
 
 BUDGET = Invariant(
@@ -123,6 +123,7 @@ EVICTED_TOLD = Invariant(
         ((free_order(w, i) > 0) >> _entry(i, "absent"))
         & (embedding(w, i) >> (~_entry(i, "absent") | (free_order(w, i) > 0))),
     ),
+    premise=exists(w, i, embedding(w, i)),
 )
 
 CACHED_IS_THERE = Invariant(
@@ -141,6 +142,7 @@ CACHED_IS_THERE = Invariant(
             | exists(_j, is_loading(_j) & (load_order(w, _j) > 0) & load_item(_j).eq(i))
         ),
     ),
+    premise=exists(i, _entry(i, "referenced", "freeable")),
 )
 
 ENTERED_IS_THERE = Invariant(
@@ -183,19 +185,21 @@ LOAD_REPORTS = Invariant(
     id="encoder-load-reports-are-counted",
     source="contract 4.2, I-65",
     doc="A load waits for exactly the workers that still have it and the reports under way.",
-    slices=EVERY,
+    slices=WITH_POOL,
     formula=forall(
         j,
         is_loading(j) >> (load_reports(j).eq(card(w, load_order(w, j) > 0) + load_done(j))),
     ),
+    premise=exists(j, is_loading(j)),
 )
 
 LOADS_WAIT = Invariant(
     id="load-under-way-waits-for-a-report",
     source="contract 4.2, I-65",
     doc="A load that is under way waits for some worker.",
-    slices=EVERY,
+    slices=WITH_POOL,
     formula=forall(j, is_loading(j) >> (load_reports(j) > 0)),
+    premise=exists(j, is_loading(j)),
 )
 
 ENDED_LOADS = Invariant(
@@ -241,6 +245,7 @@ KV_ADDS_UP = Invariant(
         (is_(r, "loading", "running", "stalled", "held", "delayed") >> kv_held(r))
         & (kv_held(r) >> is_(r, "waiting", "loading", "running", "stalled", "held", "delayed")),
     ),
+    premise=exists(r, kv_held(r)),
 )
 
 BOOKS = (

@@ -38,17 +38,17 @@ _p, _r = position.var("px"), request.var("rx")
 
 def is_(r: Term, *states: str) -> Term:
     """Request r is in one of these states."""
-    return visit_state(r).one_of(*(visit_states[s] for s in states))
+    return visit_states.one_of(visit_state(r), *states)
 
 
 def stands(r: Term, p: Term, *states: str) -> Term:
     """The feature of r at p is in one of these states."""
-    return feature_state(r, p).one_of(*(feature_states[s] for s in states))
+    return feature_states.one_of(feature_state(r, p), *states)
 
 
 def in_pool(i: Term, *states: str) -> Term:
     """The pool's entry for i is in one of these states."""
-    return pool_entry(i).one_of(*(pool_entry_states[s] for s in states))
+    return pool_entry_states.one_of(pool_entry(i), *states)
 
 
 def comes_before(x: Term, y: Term) -> Term:
@@ -149,9 +149,7 @@ def claims(r: Term) -> Term:
 
 def somebody_needs_room() -> Term:
     """The running request being visited is about to reach an item that the encoder cache does not have."""
-    missing = encoder_entry(feature_item(_r, _p)).one_of(
-        encoder_entry_states["absent"], encoder_entry_states["evicted"]
-    )
+    missing = encoder_entry_states.one_of(encoder_entry(feature_item(_r, _p)), "absent", "evicted")
     return exists(_r, _p, visiting(_r) & is_(_r, "running") & future(_r, _p) & missing)
 
 

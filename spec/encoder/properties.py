@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from interlock.spec.encoder.answers import ANSWERS, GOES_ON_WITH_A_YES
 from interlock.spec.encoder.books import BOOKS, BOOKS_OF_PROOFS
-from interlock.spec.encoder.order import ORDER
+from interlock.spec.encoder.coverage import ARRIVALS, ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
+from interlock.spec.encoder.phases import PHASES, VISITING
 from interlock.spec.encoder.predicates import is_, is_loading, stands
 from interlock.spec.encoder.queue import QUEUES
-from interlock.spec.encoder.slices import ARRIVALS, ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
 from interlock.spec.encoder.vocabulary import (
     arrived,
     block,
@@ -33,8 +34,8 @@ from interlock.spec.encoder.vocabulary import (
     visited,
     w,
 )
-from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Property, Witness
-from interlock.spec.language.terms import TRUE, Primed, Term, exists, forall
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Property, witnesses_of
+from interlock.spec.language.terms import Primed, exists, forall
 
 _i, _j, _p, _r = item.var("iy"), job.var("jy"), position.var("py"), request.var("ry")
 
@@ -142,9 +143,7 @@ KV_GOES_BACK = LeadsTo(
 _GATED = ec_gate.is_("waiting_only", "all")
 
 
-def _witness(id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE) -> Witness:
-    return Witness(id=id_, formula=formula, doc=doc, slices=slices, source="vacuity guard", applies=applies)
-
+_witness = witnesses_of("encoder")
 
 LOADS_END = LeadsTo(
     id="encoder-loads-end",
@@ -167,64 +166,46 @@ COMPLETIONS_NOTED = LeadsTo(
 )
 
 WITNESSES = (
-    _witness("encoder-some-load", exists(j, is_loading(j)), "A load from the pool is under way.", ASK, LOADS),
+    _witness("some-load", exists(j, is_loading(j)), "A load from the pool is under way.", ASK, LOADS),
     _witness(
-        "encoder-some-transfer-ended",
-        exists(i, (arrived(i) + broken(i)) > 0),
-        "A transfer into the pool has ended, and the connector is still to note it.",
-        ASK,
-        POOL,
+        "some-transfer-ended", exists(i, (arrived(i) + broken(i)) > 0),
+        "A transfer into the pool has ended, and the connector is still to note it.", ASK, POOL,
     ),
-    _witness("encoder-some-transfer-failed", exists(i, broken(i) > 0), "A transfer into the pool has failed.", ASK),
+    _witness("some-transfer-failed", exists(i, broken(i) > 0), "A transfer into the pool has failed.", ASK),
     _witness(
-        "encoder-some-kv-load-fails",
-        exists(r, p, is_(r, "waiting") & kv_held(r) & stands(r, p, "ahead")),
-        "A KV load fails, and a feature that it covered is ahead again, with KV in hand.",
-        ASK,
+        "some-kv-load-fails", exists(r, p, is_(r, "waiting") & kv_held(r) & stands(r, p, "ahead")),
+        "A KV load fails, and a feature that it covered is ahead again, with KV in hand.", ASK,
     ),
+    _witness("some-deferred", exists(r, is_(r, "deferred")), "A request is deferred.", ASK, POOL, applies=_GATED),
     _witness(
-        "encoder-some-deferred", exists(r, is_(r, "deferred")), "A request is deferred.", ASK, POOL, applies=_GATED
-    ),
-    _witness(
-        "encoder-some-stalled",
-        exists(r, is_(r, "stalled")),
-        "A request that has KV is put off.",
-        ASK,
-        RUNNING,
+        "some-stalled", exists(r, is_(r, "stalled")), "A request that has KV is put off.", ASK, RUNNING,
         applies=ec_gate.is_("all"),
     ),
     _witness(
-        "encoder-some-runner-needs",
-        exists(r, p, is_(r, "running") & stands(r, p, "ahead")),
-        "A running request has a feature ahead.",
-        ASK,
-        ROOM,
-        DRAFTS,
-        POOL,
+        "some-runner-needs", exists(r, p, is_(r, "running") & stands(r, p, "ahead")),
+        "A running request has a feature ahead.", ASK, ROOM, DRAFTS, POOL,
     ),
     _witness(
-        "encoder-some-ended-with-kv",
-        exists(r, is_(r, "held", "delayed")),
-        "A request ends and keeps its KV for now.",
-        ASK,
+        "some-ended-with-kv", exists(r, is_(r, "held", "delayed")), "A request ends and keeps its KV for now.", ASK,
     ),
-)
+)  # fmt: skip
 
 PROPERTIES: tuple[Property, ...] = (
-    *(
-        DEFERRED_HOLDS_NOTHING,
-        BLOCKS_NOBODY,
-        ASKED_AGAIN,
-        NEVER_READ_IN_TRANSIT,
-        FORWARD_READS,
-        DEFERRAL_ENDS,
-        STALL_ENDS,
-        ROOM_COMES,
-        KV_GOES_BACK,
-    ),
+    DEFERRED_HOLDS_NOTHING,
+    BLOCKS_NOBODY,
+    ASKED_AGAIN,
+    NEVER_READ_IN_TRANSIT,
+    FORWARD_READS,
+    DEFERRAL_ENDS,
+    STALL_ENDS,
+    ROOM_COMES,
+    KV_GOES_BACK,
     LOADS_END,
     COMPLETIONS_NOTED,
-    *ORDER,
+    *PHASES,
+    GOES_ON_WITH_A_YES,
+    *VISITING,
+    *ANSWERS,
     *QUEUES,
     *BOOKS,
     *WITNESSES,

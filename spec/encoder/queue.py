@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
+from interlock.spec.encoder.coverage import ARRIVALS, DRAFTS, POOL, QUEUE, ROOM, RUNNING, TIGHT, WITH_POOL
 from interlock.spec.encoder.predicates import all_there, comes_before, is_
-from interlock.spec.encoder.slices import ARRIVALS, DRAFTS, POOL, QUEUE, ROOM, RUNNING, TIGHT, WITH_POOL
-from interlock.spec.encoder.vocabulary import (
-    arrivals,
-    ec_gate,
-    in_queue,
-    queue,
-    r,
-    r2,
-    request,
-    visited,
-)
-from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
+from interlock.spec.encoder.vocabulary import arrivals, ec_gate, in_queue, queue, r, r2, request, visited
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall
 
 _r, _x = request.var("ry"), request.var("rz")
@@ -88,26 +79,22 @@ UNASKED = Invariant(
     slices=WITH_POOL,
     formula=forall(r, ~is_(r, "stalled") & (ec_gate.is_("none") >> ~is_(r, "deferred"))),
     applies=ec_gate.is_("none", "waiting_only"),
+    premise=exists(r, is_(r, "waiting")),
 )
 
+_witness = witnesses_of("encoder")
+
 WITNESSES = (
-    Witness(
-        id="encoder-some-deferred-and-there",
-        source="vacuity guard",
-        doc="The items of a deferred request are there.",
-        slices=(ARRIVALS,),
-        formula=exists(r, is_(r, "deferred") & all_there(r)),
-        applies=ec_gate.is_("waiting_only", "all"),
+    _witness(
+        "some-deferred-and-there", exists(r, is_(r, "deferred") & all_there(r)),
+        "The items of a deferred request are there.", ARRIVALS, applies=ec_gate.is_("waiting_only", "all"),
     ),
-    Witness(
-        id="encoder-some-deferred-is-overtaken",
-        source="seeds 000: skipped, the scan goes on",
-        doc="One that arrived later runs, while one that was put off waits.",
-        slices=(ARRIVALS,),
-        formula=exists(r, r2, is_(r, "deferred") & is_(r2, "running") & arrivals.before(r, r2)),
-        applies=ec_gate.is_("waiting_only", "all"),
+    _witness(
+        "some-deferred-is-overtaken", exists(r, r2, is_(r, "deferred") & is_(r2, "running") & arrivals.before(r, r2)),
+        "One that arrived later runs, while one that was put off waits.", ARRIVALS,
+        applies=ec_gate.is_("waiting_only", "all"), source="seeds 000: skipped, the scan goes on",
     ),
-)
+)  # fmt: skip
 
 QUEUES: tuple[Property, ...] = (
     KEEPS_ITS_PLACE,

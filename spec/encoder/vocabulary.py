@@ -148,7 +148,7 @@ def known(x: Term) -> Term:
 
 def in_queue(x: Term) -> Term:
     """Request x waits: a visit may admit it."""
-    return visit_state(x).one_of(visit_states["waiting"], visit_states["deferred"], visit_states["preempted"])
+    return visit_states.one_of(visit_state(x), "waiting", "deferred", "preempted")
 
 
 queue = Order(name="ahead_of", member=request, site=S, among=in_queue, doc="x stands before y in the waiting queue")

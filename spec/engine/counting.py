@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import (
-    ADMITTED,
+from interlock.spec.engine.common import ADMITTED
+from interlock.spec.engine.coverage import (
     ASYNC,
     CORE,
     DECODE,
@@ -18,7 +18,7 @@ from interlock.spec.engine.common import (
     SHARE,
     SPEC,
 )
-from interlock.spec.engine.predicates import at, is_in, step_is
+from interlock.spec.engine.predicates import at, is_, step_is
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -45,8 +45,6 @@ from interlock.spec.engine.vocabulary import (
     scheduled_in,
     stale_in,
     start,
-    status,
-    status_states,
     t,
     t2,
     table,
@@ -65,10 +63,10 @@ LEAVES_NO_RECORD = Invariant(
     slices=(PARK, ASYNC, RESUME, LATE, HAND),
     formula=forall(
         r,
-        is_in("absent", "held")
+        is_(r, "absent", "held")
         >> (computed(r).eq(0) & tokens(r).eq(0) & external(r).eq(0) & cached(r).eq(0) & ~counted(r) & ~refused(r)),
     ),
-    premise=exists(r, status(r).eq(status_states["absent"])),
+    premise=exists(r, is_(r, "absent")),
 )
 
 ADMITTED_IS_COUNTED = Invariant(
@@ -76,8 +74,8 @@ ADMITTED_IS_COUNTED = Invariant(
     source="contract 8.1: num_cached_tokens is set at admission",
     doc="The count of cached tokens of a running request has been taken, and is part of what it has computed.",
     slices=(*CORE, LATE, LOOKUP, SHARE),
-    formula=forall(r, is_in("running") >> (counted(r) & (cached(r) <= computed(r)))),
-    premise=exists(r, is_in("running")),
+    formula=forall(r, is_(r, "running") >> (counted(r) & (cached(r) <= computed(r)))),
+    premise=exists(r, is_(r, "running")),
 )
 
 COUNTED_AT_ADMISSION = ActionProperty(
@@ -87,7 +85,7 @@ COUNTED_AT_ADMISSION = ActionProperty(
     slices=(SECOND, ASYNC, DECODE, LOOKUP),
     applies=cached_count.is_("refreshed") & ~recovery_base.is_("cached_tokens"),
     actions=("compute_new", "admit", "admit_refused", "compute_held", "decode"),
-    formula=~is_in("running") >> Primed(body=cached(r)).eq(ite(computed(r) < PROMPT, computed(r), PROMPT)),
+    formula=~is_(r, "running") >> Primed(body=cached(r)).eq(ite(computed(r) < PROMPT, computed(r), PROMPT)),
 )
 
 SURE_ADMISSION = ActionProperty(
@@ -144,7 +142,7 @@ A_TOKEN_IS_LEFT = Invariant(
     slices=(*CORE, SPEC, LOOKUP),
     formula=forall(
         r,
-        ((ADMITTED & in_flight(r).eq(0)) | (is_in("admitting") & ~exists(b, table(r, b) & filling(b))))
+        ((ADMITTED & in_flight(r).eq(0)) | (is_(r, "admitting") & ~exists(b, table(r, b) & filling(b))))
         >> (computed(r) < tokens(r)),
     ),
     premise=exists(r, ADMITTED & in_flight(r).eq(0)),
@@ -155,8 +153,8 @@ PROMOTED_HAS_ONE_LEFT = Invariant(
     source="contract Q14, I-10",
     doc="A request that was loaded as a whole has its last token left to compute: it samples the first output.",
     slices=(PARK, ASYNC, PAIR, LATE, SECOND),
-    formula=forall(r, is_in("promoted") >> (computed(r) < tokens(r))),
-    premise=exists(r, is_in("promoted")),
+    formula=forall(r, is_(r, "promoted") >> (computed(r) < tokens(r))),
+    premise=exists(r, is_(r, "promoted")),
 )
 
 _counting = (scheduled_in(r, t) > 0) & ~stale_in(r, t)

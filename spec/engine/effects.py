@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.predicates import base, is_in, step_is, unprocessed
+from interlock.spec.engine.predicates import base, is_, step_is, unprocessed
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -130,7 +130,7 @@ def forget(when: Term = TRUE) -> tuple[Update, ...]:
 def go_back(to: Term, *, in_update: bool) -> tuple[Update, ...]:
     """r counts ``to`` tokens as computed; what steps under way computed beyond that is not to be believed."""
     old = external(r) - (base() - to) if in_update else external(r)
-    so_far = ite(is_in("running"), cached(r), smaller(computed(r), term(PROMPT)))
+    so_far = ite(is_(r, "running"), cached(r), smaller(computed(r), term(PROMPT)))
     kept = smaller(so_far, to)
     local = so_far - external(r)
     this_step = ite(step_is("updating") & ~stale_in(r, t), scheduled_in(r, t), 0) if in_update else term(0)

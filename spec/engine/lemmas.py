@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.predicates import IN_SCHEDULE, at, unprocessed
+from interlock.spec.engine.coverage import ASYNC, DECODE, OVERLAPPING, PAIR, PARK, SHARE, VICTIM
+from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_, unprocessed
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     before,
@@ -29,9 +30,6 @@ from interlock.spec.engine.vocabulary import (
 from interlock.spec.language.properties import lemmas_of
 from interlock.spec.language.terms import Term, exists, forall
 
-SCHEDULING = at(*IN_SCHEDULE)
-SLICES = ("share_overlap", "resume", "speculating")
-
 
 def _state(t_: Term, name: str) -> Term:
     return pass_state(t_).eq(pass_states[name])
@@ -42,7 +40,7 @@ def counts(t_: Term) -> Term:
     return (scheduled_in(r, t_) > 0) & ~stale_in(r, t_)
 
 
-_lemma = lemmas_of("computed-nonnegative", SLICES)
+_lemma = lemmas_of("computed-nonnegative", OVERLAPPING)
 
 
 LEMMAS = (
@@ -60,7 +58,7 @@ LEMMAS = (
             ),
         ),
         exists(r, t, counts(t)),
-        (*SLICES, "late_write", "decoding", "load_async"),
+        (*OVERLAPPING, PARK, DECODE, ASYNC),
     ),
     _lemma(
         "steps-do-not-overlap",
@@ -114,7 +112,7 @@ LEMMAS = (
         "A step is being built only within schedule(), and processed only within an update; one at a time.",
         forall(
             t,
-            (_state(t, "building") >> SCHEDULING) & (_state(t, "updating") >> loop().eq(loops["updating"])),
+            (_state(t, "building") >> at(*IN_SCHEDULE)) & (_state(t, "updating") >> loop().eq(loops["updating"])),
         )
         & forall(
             t,
@@ -127,14 +125,14 @@ LEMMAS = (
     _lemma(
         "a-visit-is-within-the-waiting-loop",
         "A request is being visited only in the loop over the waiting ones, and one request at a time.",
-        forall(r, status(r).eq(status_states["admitting"]) >> loop().eq(loops["wait_loop"]))
+        forall(r, is_(r, "admitting") >> loop().eq(loops["wait_loop"]))
         & forall(
             r,
             r2,
-            (status(r).eq(status_states["admitting"]) & status(r2).eq(status_states["admitting"])) >> r.eq(r2),
+            (is_(r, "admitting") & is_(r2, "admitting")) >> r.eq(r2),
         ),
-        exists(r, status(r).eq(status_states["admitting"])),
-        ("victim", "share", "load_pair"),
+        exists(r, is_(r, "admitting")),
+        (VICTIM, SHARE, PAIR),
     ),
     _lemma(
         "the-step-being-processed-is-the-oldest",
@@ -155,7 +153,7 @@ LEMMAS = (
     _lemma(
         "prompts-are-known",
         "A request that is there has at least its prompt.",
-        forall(r, ~status(r).one_of(status_states["absent"], status_states["held"]) >> (tokens(r) >= PROMPT)),
+        forall(r, ~is_(r, "absent", "held") >> (tokens(r) >= PROMPT)),
         exists(r, status(r).ne(status_states["absent"])),
     ),
     _lemma(

@@ -37,14 +37,14 @@ from interlock.spec.language.terms import TRUE, Member, Term, exists, forall, it
 _rx, _tx = request.var("rx"), slot.var("tx")
 
 
-def is_in(*names: str) -> Term:
-    """Request r is in one of these states."""
-    return status(r).one_of(*(status_states[n] for n in names))
+def is_(r_: Term, *names: str) -> Term:
+    """Request ``r_`` is in one of these states."""
+    return status_states.one_of(status(r_), *names)
 
 
 def at(*names: str) -> Term:
     """The scheduler is in one of these places."""
-    return loop().one_of(*(loops[n] for n in names))
+    return loops.one_of(loop(), *names)
 
 
 IN_SCHEDULE = ("run_loop", "no_wait", "wait_loop", "no_room")
@@ -52,7 +52,7 @@ IN_SCHEDULE = ("run_loop", "no_wait", "wait_loop", "no_room")
 
 def another_is_visited() -> Term:
     """The visit of a request other than r is under way."""
-    return exists(r2, r2.ne(r) & status(r2).eq(status_states["admitting"]))
+    return exists(r2, r2.ne(r) & is_(r2, "admitting"))
 
 
 def step_is(name: str) -> Term:
@@ -86,17 +86,19 @@ def base() -> Term:
     """
     return ite(
         recovery_base.is_("cached_tokens"),
-        ite(is_in("running"), cached(r), computed(r)),
+        ite(is_(r, "running"), cached(r), computed(r)),
         ite(recovery_base.is_("computed_minus_scheduled"), computed(r) - entry(), computed(r) - in_flight(r)),
     )
 
 
-LOADS = ("loading", "loading_failed", "received", "received_failed")
+def waits_for_load(r_: Term) -> Term:
+    """Request ``r_`` waits for a load, or to be visited after one."""
+    return is_(r_, "loading", "loading_failed", "received", "received_failed")
 
 
 def scanned() -> Term:
     """r is one of the requests that are scanned as running ones are."""
-    return is_in("running") | (invalid_scan.is_("all_holders") & is_in("promoted"))
+    return is_(r, "running") | (invalid_scan.is_("all_holders") & is_(r, "promoted"))
 
 
 def bad_at(b_: Term) -> Term:
@@ -106,7 +108,7 @@ def bad_at(b_: Term) -> Term:
 
 def scan_is_due() -> Term:
     """r holds an invalid block that the scan has to see."""
-    return (scanned() | is_in(*LOADS)) & exists(b2, bad_at(b2))
+    return (scanned() | waits_for_load(r)) & exists(b2, bad_at(b2))
 
 
 def is_first(b_: Term, unclaimed: bool) -> Term:
@@ -129,10 +131,7 @@ def is_computed_again_by_another(b_: Term) -> Term:
     """Another request that holds ``b_`` will come to it."""
     return exists(
         r2,
-        r2.ne(r)
-        & table(r2, b_)
-        & status(r2).one_of(status_states["running"], status_states["promoted"])
-        & (computed(r2) <= place(b_)),
+        r2.ne(r) & table(r2, b_) & is_(r2, "running", "promoted") & (computed(r2) <= place(b_)),
     )
 
 

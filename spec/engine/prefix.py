@@ -7,9 +7,22 @@ and that an update leaves no block counted that was reported invalid and that no
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import ASYNC, DECODE, HAND, LATE, LATE_SYNC, OVERLAP, PARK, RESUME, SHARE, SPEC
+from interlock.spec.engine.common import PROCESSED
+from interlock.spec.engine.coverage import (
+    ASYNC,
+    DECODE,
+    HAND,
+    LATE,
+    LATE_SYNC,
+    OVERLAP,
+    OVERLAPPING,
+    PARK,
+    RESUME,
+    SHARE,
+    SPEC,
+)
 from interlock.spec.engine.lemmas import LEMMAS, counts
-from interlock.spec.engine.predicates import at, is_in
+from interlock.spec.engine.predicates import at, is_
 from interlock.spec.engine.vocabulary import (
     affected,
     b,
@@ -33,7 +46,6 @@ from interlock.spec.engine.vocabulary import (
 from interlock.spec.language.properties import Ground, Invariant
 from interlock.spec.language.terms import Term, exists, forall
 
-_PROCESSED = computed(r) - in_flight(r)
 _COUNTERS = (
     "computed-nonnegative", "placeholders-are-owed", *(lemma.id for lemma in LEMMAS),
 )  # fmt: skip
@@ -48,13 +60,13 @@ STEPS_ADJOIN = Invariant(
     id="steps-adjoin",
     source="lemma of counted-tokens-are-confirmed",
     doc="A step begins where what is processed ends, or where a step before it ends.",
-    slices=(OVERLAP, RESUME, SPEC),
+    slices=OVERLAPPING,
     formula=forall(
         r,
         t2,
         counts(t2)
         >> (
-            start(r, t2).eq(_PROCESSED)
+            start(r, t2).eq(PROCESSED)
             | exists(
                 t,
                 counts(t)
@@ -72,7 +84,7 @@ LAST_STEP_ENDS_IT = Invariant(
     id="what-is-in-flight-ends-with-a-step",
     source="lemma of counted-tokens-are-confirmed",
     doc="If something is in flight, a step ends where what is computed ends.",
-    slices=(OVERLAP, RESUME, SPEC),
+    slices=OVERLAPPING,
     formula=forall(r, in_flight(r).eq(0) | exists(t, counts(t) & _end(t).eq(computed(r)))),
     premise=exists(r, in_flight(r) > 0),
     lemma=True,
@@ -86,8 +98,8 @@ COUNTED_IS_CONFIRMED = Invariant(
         "whose output is processed, without a gap, and no rollback has undone since: no more, and no less."
     ),
     slices=(RESUME, SHARE, OVERLAP, SPEC, DECODE, PARK, ASYNC, HAND),
-    formula=forall(r, confirmed(r).eq(_PROCESSED)),
-    premise=exists(r, _PROCESSED > 0),
+    formula=forall(r, confirmed(r).eq(PROCESSED)),
+    premise=exists(r, PROCESSED > 0),
     proved=True,
     # What is said of invalid blocks is proved with it: two proofs would ask for all that they share twice.
     proof=(
@@ -121,7 +133,7 @@ INVALID_IS_OWED = Invariant(
     formula=forall(
         r,
         b,
-        (is_in("running", "promoted") & affected(r) & table(r, b) & invalid(b) & (place(b) < _PROCESSED)) >> redo(b),
+        (is_(r, "running", "promoted") & affected(r) & table(r, b) & invalid(b) & (place(b) < PROCESSED)) >> redo(b),
     ),
     premise=exists(r, b, affected(r) & table(r, b) & invalid(b)),
 )

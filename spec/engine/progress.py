@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import (
-    DECODE,
-    LATE,
-    LIVE,
-    PAIR,
-    PARK,
-    RESUME,
-    SHARE,
-    VICTIM,
-    VICTIM_HIT,
-)
+from interlock.spec.engine.coverage import DECODE, LIVE, SCHEDULING_ENDS, SHARE
+from interlock.spec.engine.predicates import is_
 from interlock.spec.engine.vocabulary import (
     block,
     computed,
@@ -24,19 +15,9 @@ from interlock.spec.engine.vocabulary import (
     redo,
     request,
     slot,
-    status,
-    status_states,
     table,
 )
 from interlock.spec.language.properties import LeadsTo
-from interlock.spec.language.terms import Term
-
-SCHEDULE_ENDS = (SHARE, VICTIM, VICTIM_HIT, PAIR, RESUME, DECODE, LATE, PARK)
-
-
-def _is(r_: Term, *names: str) -> Term:
-    return status(r_).one_of(*(status_states[n] for n in names))
-
 
 _ry, _ty, _by = request.var("ry"), slot.var("ty"), block.var("by")
 
@@ -47,8 +28,8 @@ LOADING_ENDS = LeadsTo(
     doc="A loading request is received, or ends.",
     slices=(LIVE,),
     vars=(_ry,),
-    premise=_is(_ry, "loading"),
-    conclusion=_is(_ry, "received", "received_failed", "absent"),
+    premise=is_(_ry, "loading"),
+    conclusion=is_(_ry, "received", "received_failed", "absent"),
 )
 
 FAILURE_PROGRESS = LeadsTo(
@@ -58,8 +39,8 @@ FAILURE_PROGRESS = LeadsTo(
     doc="A request whose load failed runs in the end, or ends.",
     slices=(LIVE,),
     vars=(_ry,),
-    premise=_is(_ry, "received_failed"),
-    conclusion=_is(_ry, "running", "absent"),
+    premise=is_(_ry, "received_failed"),
+    conclusion=is_(_ry, "running", "absent"),
 )
 
 HELD_RELEASED = LeadsTo(
@@ -69,8 +50,8 @@ HELD_RELEASED = LeadsTo(
     doc="A request that ended while it was loading is released.",
     slices=(LIVE,),
     vars=(_ry,),
-    premise=_is(_ry, "held"),
-    conclusion=_is(_ry, "absent"),
+    premise=is_(_ry, "held"),
+    conclusion=is_(_ry, "absent"),
 )
 
 
@@ -87,7 +68,7 @@ SCHEDULES_END = LeadsTo(
     id="a-schedule-ends",
     source="contract section 1, Q7: every visit ends, if only for want of a block",
     doc="Whatever requests there are and however few blocks, schedule() ends and its step goes out.",
-    slices=SCHEDULE_ENDS,
+    slices=SCHEDULING_ENDS,
     vars=(_ty,),
     premise=pass_state(_ty).eq(pass_states["building"]),
     conclusion=pass_state(_ty).eq(pass_states["dispatched"]),
@@ -99,8 +80,8 @@ REDONE = LeadsTo(
     doc="If a running request counts a block that is known to be wrong, somebody computes it again: itself in the end.",
     slices=(SHARE,),
     vars=(_ry, _by),
-    premise=_is(_ry, "running") & table(_ry, _by) & redo(_by) & (place(_by) < computed(_ry)),
-    conclusion=~(_is(_ry, "running") & table(_ry, _by) & redo(_by)),
+    premise=is_(_ry, "running") & table(_ry, _by) & redo(_by) & (place(_by) < computed(_ry)),
+    conclusion=~(is_(_ry, "running") & table(_ry, _by) & redo(_by)),
 )
 
 WAITING_GOES_ON = LeadsTo(
@@ -110,8 +91,8 @@ WAITING_GOES_ON = LeadsTo(
     doc="A request that waits is loaded or admitted in the end, even if its lookup is put off, or ends.",
     slices=(LIVE,),
     vars=(_ry,),
-    premise=_is(_ry, "waiting"),
-    conclusion=_is(_ry, "loading", "running", "absent"),
+    premise=is_(_ry, "waiting"),
+    conclusion=is_(_ry, "loading", "running", "absent"),
 )
 
 PROMOTED_RUNS = LeadsTo(
@@ -120,8 +101,8 @@ PROMOTED_RUNS = LeadsTo(
     doc="A request that was loaded, wholly or in part, is admitted in the end, or ends.",
     slices=(LIVE,),
     vars=(_ry,),
-    premise=_is(_ry, "promoted"),
-    conclusion=_is(_ry, "running", "absent"),
+    premise=is_(_ry, "promoted"),
+    conclusion=is_(_ry, "running", "absent"),
 )
 
 PROGRESS = (

@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
+from interlock.spec.engine.common import ADMITTED
+from interlock.spec.engine.coverage import (
+    ASYNC,
+    DECODE,
+    EVERY,
+    HAND,
+    LATE,
+    LIVE,
+    LOADING,
+    LOOKUP,
+    MIXED,
+    OVERLAP,
+    PAIR,
+    PARK,
+    RESUME,
+    RESUMED,
+    SHARE,
+    SPEC,
+    VICTIM,
+)
 from interlock.spec.engine.lemmas import LEMMAS
-from interlock.spec.engine.predicates import report_is_due
+from interlock.spec.engine.predicates import is_, report_is_due
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -32,8 +52,6 @@ from interlock.spec.engine.vocabulary import (
     sampling,
     scheduled_in,
     stale_in,
-    status,
-    status_states,
     sync_meta,
     t,
     t2,
@@ -43,29 +61,7 @@ from interlock.spec.engine.vocabulary import (
     tokens,
 )
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant
-from interlock.spec.language.terms import Primed, Term, card, exists, forall
-
-SHARE, OVERLAP, RESUME, ASYNC, PAIR, PARK, DECODE, SPEC, LOOKUP, LATE, HAND, LIVE, VICTIM = (
-    "share", "share_overlap", "resume", "load_async", "load_pair", "late_write", "decoding", "speculating",
-    "second_lookup", "late_report", "hand_over", "load_progress", "victim",
-)  # fmt: skip
-LATE_SYNC, SECOND, RESUMED, MIXED, VICTIM_HIT = "late_sync", "second_load", "load_resumed", "mixed_chain", "victim_hit"
-EVERY = (
-    SPEC, SHARE, OVERLAP, RESUME, ASYNC, PAIR, PARK, DECODE, LOOKUP, LATE, HAND, VICTIM, VICTIM_HIT, LATE_SYNC, SECOND,
-    RESUMED,
-)  # fmt: skip
-LOADS = (ASYNC, PAIR, PARK)
-DECODES = (DECODE, LOOKUP)
-PREEMPTS = (RESUME, ASYNC, SPEC, LOOKUP, HAND, VICTIM)
-COUNTS = (SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, LOOKUP, LATE, RESUMED)
-SAMPLES = (SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, SPEC, LOOKUP, LATE, HAND)
-
-
-def _is(r_: Term, *names: str) -> Term:
-    return status(r_).one_of(*(status_states[n] for n in names))
-
-
-ADMITTED = ("running", "promoted")
+from interlock.spec.language.terms import Primed, card, exists, forall
 
 COMPUTED_NONNEGATIVE = Invariant(
     id="computed-nonnegative",
@@ -85,7 +81,7 @@ COMPUTED_NONNEGATIVE = Invariant(
 
 _computed_soon = exists(r2, t, role(r2, t, b).eq(roles["computed"])) | exists(t, sync_meta(t, b) > 0)
 _due_before = exists(b2, table(r, b2) & (place(b2) <= place(b)) & (report_is_due(b2) | exists(t, sync_meta(t, b2) > 0)))
-_counts = _is(r, *ADMITTED) & table(r, b) & (place(b) < computed(r) - in_flight(r))
+_counts = ADMITTED & table(r, b) & (place(b) < computed(r) - in_flight(r))
 
 VALID_PREFIX = Invariant(
     id="computed-within-valid-prefix",
@@ -117,15 +113,15 @@ EXTERNAL_WITHIN_CACHED = Invariant(
     id="external-within-cached-within-prompt",
     source="seeds 001: 0 <= external <= cached <= prompt at every report; vLLM #36638",
     doc="The counts of loaded and of cached tokens of an admitted request make sense together.",
-    slices=COUNTS,
+    slices=(SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, LOOKUP, LATE, RESUMED),
     formula=forall(
         r,
-        _is(r, "running") >> ((external(r) >= 0) & (external(r) <= cached(r)) & (cached(r) <= PROMPT)),
+        is_(r, "running") >> ((external(r) >= 0) & (external(r) <= cached(r)) & (cached(r) <= PROMPT)),
     ),
-    premise=exists(r, _is(r, "running") & (external(r) > 0)),
+    premise=exists(r, is_(r, "running") & (external(r) > 0)),
 )
 
-_claimed_by_one = exists(r, _is(r, *ADMITTED) & table(r, b) & (computed(r) <= place(b)))
+_claimed_by_one = exists(r, ADMITTED & table(r, b) & (computed(r) <= place(b)))
 
 _in_place = addressable(b2) | exists(r2, table(r2, b2))
 _failure_before = exists(b2, _in_place & (place(b2) <= place(b)) & report_is_due(b2))
@@ -168,7 +164,7 @@ EMPTY_PIPELINE = Invariant(
     slices=(PARK, RESUME, DECODE, SPEC, HAND, OVERLAP),
     formula=forall(t, pass_state(t).eq(pass_states["idle"]))
     >> forall(r, in_flight(r).eq(0) & placeholders(r).eq(0) & forall(t, ~stale_in(r, t) & scheduled_in(r, t).eq(0))),
-    premise=exists(r, status(r).eq(status_states["running"])) & forall(t, pass_state(t).eq(pass_states["idle"])),
+    premise=exists(r, is_(r, "running")) & forall(t, pass_state(t).eq(pass_states["idle"])),
 )
 
 COUNTERS_NONNEGATIVE = Invariant(
@@ -194,7 +190,7 @@ PLACEHOLDERS_ARE_OWED = Invariant(
     id="placeholders-are-owed",
     source="B-067 vllm #45138; contract I-10",
     doc="As many outputs are awaited as there are unprocessed steps of this life that sample.",
-    slices=SAMPLES,
+    slices=(SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, SPEC, LOOKUP, LATE, HAND),
     formula=forall(r, placeholders(r).eq(card(t, sampling(r, t) & ~stale_in(r, t)))),
     premise=exists(r, placeholders(r) > 0),
 )
@@ -205,7 +201,7 @@ KNOWN_OR_OWED = ActionProperty(
     id="scheduled-token-is-known-or-owed",
     source="B-067 vllm #45138; contract I-10",
     doc="A token is scheduled only if it is known, or an unprocessed step of this life will sample it.",
-    slices=DECODES,
+    slices=(DECODE, LOOKUP),
     actions=("decode", "admit"),
     formula=computed(r) < tokens(r) + _owed,
 )
@@ -244,7 +240,7 @@ LOADING_IS_NO_HIT = Invariant(
     aliases=("I-34",),
     source="contract I-34; B-137 sglang #768",
     doc="A block that a load is filling cannot be found.",
-    slices=LOADS,
+    slices=LOADING,
     formula=forall(b, filling(b) >> ~addressable(b)),
     premise=exists(b, filling(b)),
 )
@@ -254,7 +250,7 @@ NO_LATE_WRITER = Invariant(
     aliases=("I-26",),
     source="contract I-26, G8; B-063 vllm #45357",
     doc="No step that has not run writes a block that a load is filling.",
-    slices=LOADS,
+    slices=LOADING,
     formula=forall(b, (filling(b)) >> ~exists(r2, t, role(r2, t, b).eq(roles["computed"]))),
     premise=exists(b, filling(b)),
 )
@@ -264,8 +260,8 @@ KNOWN_TOKENS = Invariant(
     source="B-035 vllm #27648; AS:74-78",
     doc="A block in a table is addressable only if its token is known: placeholders have no hash.",
     slices=EVERY,
-    formula=forall(r, b, (_is(r, *ADMITTED) & table(r, b) & addressable(b)) >> (place(b) < tokens(r))),
-    premise=exists(r, b, _is(r, *ADMITTED) & table(r, b) & addressable(b)),
+    formula=forall(r, b, (ADMITTED & table(r, b) & addressable(b)) >> (place(b) < tokens(r))),
+    premise=exists(r, b, ADMITTED & table(r, b) & addressable(b)),
 )
 
 NOTHING_HELD = Invariant(
@@ -273,13 +269,13 @@ NOTHING_HELD = Invariant(
     aliases=("I-08", "I-12"),
     source="contract I-08, I-12, Q4",
     doc="A request that waits, was preempted or put off by a lookup holds no blocks and counts nothing as computed.",
-    slices=PREEMPTS,
+    slices=(RESUME, ASYNC, SPEC, LOOKUP, HAND, VICTIM),
     formula=forall(
         r,
-        _is(r, "waiting", "preempted", "deferred_by_lookup", "absent")
+        is_(r, "waiting", "preempted", "deferred_by_lookup", "absent")
         >> (computed(r).eq(0) & in_flight(r).eq(0) & ~exists(b, table(r, b))),
     ),
-    premise=exists(r, _is(r, "preempted")),
+    premise=exists(r, is_(r, "preempted")),
 )
 
 LOADING_HOLDS = Invariant(
@@ -287,9 +283,9 @@ LOADING_HOLDS = Invariant(
     aliases=("I-04", "I-25"),
     source="contract I-04, I-25",
     doc="The blocks of a load belong to its request until the load has ended, even if the request ends before.",
-    slices=LOADS,
+    slices=LOADING,
     formula=forall(r, b, (load_meta(r, b) > 0) >> table(r, b)),
-    premise=exists(r, _is(r, "held")),
+    premise=exists(r, is_(r, "held")),
 )
 
 _held_places = card(b, table(r, b) & (place(b) < PROMPT))

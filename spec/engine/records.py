@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import (
-    ALLOCATES,
+from interlock.spec.engine.common import ALLOCATES, COMPUTES, PROCESSED, SCHEDULES, TO_RUN, VISITS
+from interlock.spec.engine.coverage import (
     ASYNC,
-    COMPUTES,
     CORE,
     DECODE,
     HAND,
@@ -15,17 +14,13 @@ from interlock.spec.engine.common import (
     OVERLAP,
     PAIR,
     PARK,
-    PROCESSED,
     RESUME,
-    SCHEDULES,
     SECOND,
     SHARE,
     SPEC,
-    TO_RUN,
     VICTIM,
-    VISITS,
 )
-from interlock.spec.engine.predicates import at, is_free, is_in, step_is
+from interlock.spec.engine.predicates import at, is_, is_free, step_is
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -48,8 +43,6 @@ from interlock.spec.engine.vocabulary import (
     scheduled_in,
     stale_in,
     start,
-    status,
-    status_states,
     sync_meta,
     t,
     t2,
@@ -220,7 +213,7 @@ STALE_IS_PAST = Invariant(
         r,
         t,
         (stale_in(r, t) >> ((scheduled_in(r, t) > 0) & ~this_life(r, t)))
-        & (this_life(r, t) >> (is_in("running") & (scheduled_in(r, t) > 0))),
+        & (this_life(r, t) >> (is_(r, "running") & (scheduled_in(r, t) > 0))),
     ),
     premise=exists(r, t, stale_in(r, t)),
 )
@@ -258,7 +251,7 @@ RUNNING_COME_FIRST = ActionProperty(
     doc="Waiting requests are visited when the running ones have been, and not in a pass that preempts.",
     slices=(*CORE, LIVE, SECOND),
     actions=(*VISITS, "decode"),
-    formula=is_in("running") | at("wait_loop"),
+    formula=is_(r, "running") | at("wait_loop"),
 )
 
 NO_VISITS_AFTER_PREEMPTION = ActionProperty(
@@ -289,7 +282,7 @@ ONE_VISIT_AT_A_TIME = ActionProperty(
     doc="While the visit of a waiting request is under way, the scheduler does nothing for another.",
     slices=(SHARE, PAIR, VICTIM, LATE),
     actions=_VISITS_ONE,
-    formula=~exists(r2, r2.ne(r) & status(r2).eq(status_states["admitting"])),
+    formula=~exists(r2, r2.ne(r) & is_(r2, "admitting")),
 )
 
 TURNED_AWAY_WITH_NOTHING = ActionProperty(
@@ -302,7 +295,7 @@ TURNED_AWAY_WITH_NOTHING = ActionProperty(
     & external(r).eq(0)
     & forall(b, ~is_free(b) & (table(r, b) >> (addressable(b) & ~filling(b))))
     & Primed(
-        body=is_in("waiting", "preempted") & computed(r).eq(0) & forall(b, ~table(r, b)) & loop().eq(loops["no_room"])
+        body=is_(r, "waiting", "preempted") & computed(r).eq(0) & forall(b, ~table(r, b)) & loop().eq(loops["no_room"])
     ),
 )
 

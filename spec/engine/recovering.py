@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import (
-    ADMITTED,
-    ASYNC,
-    COMPUTES,
-    DECODE,
-    HAND,
-    LATE,
-    LATE_SYNC,
-    LOADS,
-    OVERLAP,
-    PARK,
-    PROCESSED,
-    RESUME,
-    SHARE,
-    SPEC,
-)
-from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_in, step_is
+from interlock.spec.engine.common import ADMITTED, COMPUTES, PROCESSED
+from interlock.spec.engine.coverage import ASYNC, DECODE, HAND, LATE, LATE_SYNC, OVERLAP, PARK, RESUME, SHARE, SPEC
+from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_, step_is, waits_for_load
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     affected,
@@ -65,13 +51,13 @@ LOADING_HAS_BLOCKS = Invariant(
     id="loading-request-has-blocks-to-fill",
     source="contract Q8, R-05",
     doc="A request waits for a load only if there is a block to fill, and expects a token unless the load failed.",
-    slices=LOADS,
+    slices=(PARK, ASYNC, LATE),
     formula=forall(
         r,
-        (is_in("loading", "loading_failed", "received", "received_failed") >> exists(b, table(r, b) & filling(b)))
-        & (is_in("loading", "received") >> (computed(r) > 0)),
+        (waits_for_load(r) >> exists(b, table(r, b) & filling(b)))
+        & (is_(r, "loading", "received") >> (computed(r) > 0)),
     ),
-    premise=exists(r, is_in("loading")),
+    premise=exists(r, is_(r, "loading")),
 )
 
 PROMOTED_HAS_PREFIX = ActionProperty(
@@ -276,7 +262,7 @@ NOBODY_FAILS = ActionProperty(
     slices=(PARK, ASYNC, DECODE),
     applies=load_failure_policy.is_("recompute"),
     actions=(*_ROLLS_BACK, "recover_loading", "take_failure", "fail_running", "fail_loading", "fail_failure"),
-    formula=is_in("held") | Primed(body=~is_in("absent", "held")),
+    formula=is_(r, "held") | Primed(body=~is_(r, "absent", "held")),
 )
 
 RECOVERY = (

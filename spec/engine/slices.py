@@ -18,8 +18,6 @@ _STOP = ("stop", "stop_stale")
 _DRAFT = ("draft", "reject_draft", "publish_output")
 _RARE = ("decode", *_DRAFT, "reset_running", *_STOP)
 _INVALID = ("claim", "keep_base", "fail_running")
-_HELD = ("compute_held", "take_over")
-_REDO = (*_HELD, "admit_refused")
 _BUT_PUBLISH = tuple(a for a in _RARE if a != "publish_output")
 
 SLICES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.engine.conditions import BETWEEN, NO_OTHER_VISIT, SCHEDULER
 from interlock.spec.engine.effects import (
     disown_output,
     forget,
@@ -17,14 +18,13 @@ from interlock.spec.engine.predicates import (
     at,
     bad_at,
     base,
+    is_,
     is_computed_again_by_another,
     is_first,
-    is_in,
     scan_is_due,
     scanned,
     step_is,
 )
-from interlock.spec.engine.scheduling import BETWEEN, NO_OTHER_VISIT, SCHEDULER
 from interlock.spec.engine.vocabulary import (
     addressable,
     affected,
@@ -72,16 +72,7 @@ from interlock.spec.engine.vocabulary import (
     tokens,
     unsettled,
 )
-from interlock.spec.language.actions import (
-    Action,
-    Fairness,
-    assign,
-    assign_all,
-    fire,
-    need,
-    receive,
-    receive_all,
-)
+from interlock.spec.language.actions import Action, Fairness, assign, assign_all, fire, need, receive, receive_all
 from interlock.spec.language.terms import exists, forall, ite, substitute
 
 RECOMPUTE = need("policy", load_failure_policy.is_("recompute"))
@@ -191,7 +182,7 @@ recover_loading = Action(
     doc="A block of a loading request is invalid: what comes before it is all that will have been loaded.",
 )  # fmt: skip
 
-_NOT_ENDED = is_in("loading", "loading_failed")
+_NOT_ENDED = is_(r, "loading", "loading_failed")
 
 fail_loading = Action(
     name="fail_loading", event="recover", params=(r, t, b), site=SCHEDULER,
@@ -209,7 +200,7 @@ take_failure = Action(
     receives=(receive(failed_msg, t, r),),
     guard=(UPDATING, RECOMPUTE),
     updates=(
-        assign(computed(r), 0), assign(confirmed(r), 0), assign(external(r), 0), assign(refused(r), ~is_in("held")),
+        assign(computed(r), 0), assign(confirmed(r), 0), assign(external(r), 0), assign(refused(r), ~is_(r, "held")),
     ),
     fairness=Fairness.WEAK, fairness_why=ENDS,
     source="contract Q17",
@@ -232,7 +223,7 @@ finished_recving = Action(
     fires=(fire("status", r),),
     receives=(receive(recv_msg, t, r),),
     guard=(UPDATING, NO_SCAN_DUE, need("failure-taken-first", failed_msg(t, r).eq(0))),
-    updates=let_go(is_in("held")),
+    updates=let_go(is_(r, "held")),
     fairness=Fairness.WEAK, fairness_why=ENDS,
     source="contract Q12, Q32, 6.1: failures come before finished_recving",
     doc="The load of r has ended; if r has ended meanwhile, its blocks go back now.",
@@ -331,7 +322,7 @@ take_over = Action(
         need("in-schedule", at(*IN_SCHEDULE)),
         NO_OTHER_VISIT,
         need("shared-blocks-are-awaited", shared_recompute.is_("awaited")),
-        need("admitted", is_in("running", "promoted")),
+        need("admitted", is_(r, "running", "promoted")),
         need("counts-a-wrong-block", table(r, b) & redo(b) & ~planned(b) & (place(b) < computed(r) - in_flight(r))),
         need("first-of-them", ~exists(b2, table(r, b2) & redo(b2) & (place(b2) < place(b)))),
         need("not-yet-scheduled", ~exists(t, step_is("building") & (scheduled_in(r, t) > 0))),

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import (
-    DECODE,
-    LATE,
-    LIVE,
-    OVERLAP,
-    RESUME,
-    SHARE,
-    SPEC,
-)
-from interlock.spec.engine.progress import SCHEDULE_ENDS
+from interlock.spec.engine.coverage import DECODE, LATE, LIVE, OVERLAP, RESUME, SCHEDULING_ENDS, SHARE, SPEC
+from interlock.spec.engine.predicates import is_
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -37,135 +29,84 @@ from interlock.spec.engine.vocabulary import (
     sampling,
     scheduled_in,
     slot,
-    status,
-    status_states,
     t,
     table,
     tainted,
     tokens,
 )
-from interlock.spec.language.properties import Witness
-from interlock.spec.language.terms import Primed, Term, exists
-
-
-def _is(r_: Term, *names: str) -> Term:
-    return status(r_).one_of(*(status_states[n] for n in names))
-
+from interlock.spec.language.properties import witnesses_of
+from interlock.spec.language.terms import Primed, exists
 
 _ry, _ty, _by = request.var("ry"), slot.var("ty"), block.var("by")
 
 
-def _some(id_: str, *names: str, slices: tuple[str, ...]) -> Witness:
-    return Witness(
-        id=id_, source="vacuity guard", doc=f"A request can be {' or '.join(names)}.", slices=slices,
-        formula=exists(_ry, _is(_ry, *names)),
-    )  # fmt: skip
-
+_witness = witnesses_of("engine")
 
 WITNESSES = (
-    _some("engine-some-loading", "loading", slices=(LIVE,)),
-    _some("engine-some-received-failed", "received_failed", slices=(LIVE,)),
-    _some("engine-some-held", "held", slices=(LIVE,)),
-    _some("engine-some-waiting", "waiting", slices=(LIVE,)),
-    _some("engine-some-promoted", "promoted", slices=(LIVE,)),
-    Witness(
-        id="engine-some-update",
-        source="vacuity guard",
-        doc="The output of a step can be under way to requests.",
-        slices=(DECODE, LIVE, SHARE),
-        formula=loop().eq(loops["updating"]),
+    *(
+        _witness(f"some-{s.replace('_', '-')}", exists(_ry, is_(_ry, s)), f"A request can be {s}.", LIVE)
+        for s in ("loading", "received_failed", "held", "waiting", "promoted")
     ),
-    Witness(
-        id="engine-some-schedule",
-        source="vacuity guard",
-        doc="A step can be under construction.",
-        slices=SCHEDULE_ENDS,
-        formula=exists(_ty, pass_state(_ty).eq(pass_states["building"])),
+    _witness(
+        "some-update", loop().eq(loops["updating"]), "The output of a step can be under way to requests.", DECODE, LIVE,
+        SHARE,
     ),
-    Witness(
-        id="engine-some-wrong-block-counts",
-        source="vacuity guard",
-        doc="A running request can count a block that another is to compute again.",
-        slices=(SHARE,),
-        formula=exists(_ry, _by, _is(_ry, "running") & table(_ry, _by) & redo(_by) & (place(_by) < computed(_ry))),
+    _witness(
+        "some-schedule", exists(_ty, pass_state(_ty).eq(pass_states["building"])), "A step can be under construction.",
+        *SCHEDULING_ENDS,
     ),
-    Witness(
-        id="engine-token-from-a-wrong-block",
+    _witness(
+        "some-wrong-block-counts",
+        exists(_ry, _by, is_(_ry, "running") & table(_ry, _by) & redo(_by) & (place(_by) < computed(_ry))),
+        "A running request can count a block that another is to compute again.", SHARE,
+    ),
+    _witness(
+        "token-from-a-wrong-block", exists(r, t, sampling(r, t) & tainted(r, t)),
+        "A step can sample from a block whose load failed: its token exists, and has to be dropped.", DECODE,
         source="contract I-16: what no-token-from-invalid-block guards against",
-        doc="A step can sample from a block whose load failed: its token exists, and has to be dropped.",
-        slices=(DECODE,),
-        formula=exists(r, t, sampling(r, t) & tainted(r, t)),
     ),
-    Witness(
-        id="engine-wrong-blocks-spread",
-        source="contract D2: what is computed from a wrong block is wrong",
-        doc="A block that a step computes can stay wrong, because the step attended to a wrong one.",
-        slices=(DECODE,),
-        actions=("run_forward",),
-        formula=exists(r, b, role(r, t, b).eq(roles["computed"]) & Primed(body=~good(b))),
+    _witness(
+        "wrong-blocks-spread", exists(r, b, role(r, t, b).eq(roles["computed"]) & Primed(body=~good(b))),
+        "A block that a step computes can stay wrong, because the step attended to a wrong one.", DECODE,
+        actions=("run_forward",), source="contract D2: what is computed from a wrong block is wrong",
     ),
-    Witness(
-        id="engine-output-block-is-published",
-        source="contract G3; AS:74-78",
-        doc="A block that was scheduled with a placeholder is found once its token is there.",
-        slices=(DECODE,),
-        actions=("publish_output",),
-        formula=(place(b) >= PROMPT) & Primed(body=addressable(b)),
+    _witness(
+        "output-block-is-published", (place(b) >= PROMPT) & Primed(body=addressable(b)),
+        "A block that was scheduled with a placeholder is found once its token is there.", DECODE,
+        actions=("publish_output",), source="contract G3; AS:74-78",
     ),
-    Witness(
-        id="engine-guess-is-accepted",
-        source="contract Q20, I-10: speculative tokens",
-        doc="One output can bring two tokens: the sampled one, and a guess that was right.",
-        slices=(SPEC,),
-        actions=("process_outputs",),
-        formula=exists(r, Primed(body=tokens(r)).eq(tokens(r) + 2)),
+    _witness(
+        "guess-is-accepted", exists(r, Primed(body=tokens(r)).eq(tokens(r) + 2)),
+        "One output can bring two tokens: the sampled one, and a guess that was right.", SPEC,
+        actions=("process_outputs",), source="contract Q20, I-10: speculative tokens",
     ),
-    Witness(
-        id="engine-guess-is-rejected",
+    _witness(
+        "guess-is-rejected", Primed(body=computed(r)).eq(computed(r) - 1) & Primed(body=~drafted(r, t)),
+        "A guess can be wrong: its request counts a token less.", SPEC, actions=("reject_draft",),
         source="B-165 vllm #48245",
-        doc="A guess can be wrong: its request counts a token less.",
-        slices=(SPEC,),
-        actions=("reject_draft",),
-        formula=Primed(body=computed(r)).eq(computed(r) - 1) & Primed(body=~drafted(r, t)),
     ),
-    Witness(
-        id="engine-sharer-keeps-its-base",
-        source="seeds 001; contract 5(b): others keep what they had",
-        doc="A request can share an invalid block and go back no further than to what was processed.",
-        slices=(OVERLAP,),
-        actions=("keep_base",),
-        formula=Primed(body=computed(r)) > 0,
+    _witness(
+        "sharer-keeps-its-base", Primed(body=computed(r)) > 0,
+        "A request can share an invalid block and go back no further than to what was processed.", OVERLAP,
+        actions=("keep_base",), source="seeds 001; contract 5(b): others keep what they had",
     ),
-    Witness(
-        id="engine-sharer-takes-over",
-        source="found with this model",
-        doc="A request can have to compute a block again because the one that was to do so is gone.",
-        slices=(SHARE,),
-        actions=("take_over",),
-        formula=Primed(body=computed(r)) < computed(r),
+    _witness(
+        "sharer-takes-over", Primed(body=computed(r)) < computed(r),
+        "A request can have to compute a block again because the one that was to do so is gone.", SHARE,
+        actions=("take_over",), source="found with this model",
     ),
-    Witness(
-        id="engine-goes-on-behind-a-block-computed-again",
-        source="contract Q24, Q20: the tokens of a step are scheduled one behind the other",
-        doc="The step that computes a wrong block again can compute the next token, too: nothing is awaited.",
-        slices=(LATE,),
-        actions=("compute_new",),
-        formula=exists(b2, table(r, b2) & redo(b2) & planned(b2)),
+    _witness(
+        "goes-on-behind-a-block-computed-again", exists(b2, table(r, b2) & redo(b2) & planned(b2)),
+        "The step that computes a wrong block again can compute the next token, too: nothing is awaited.", LATE,
+        actions=("compute_new",), source="contract Q24, Q20: the tokens of a step are scheduled one behind the other",
     ),
-    Witness(
-        id="engine-entry-is-lost",
+    _witness(
+        "entry-is-lost", scheduled_in(r, t).eq(1) & Primed(body=entry_lost(r, t)),
+        "The scheduled-tokens map can lack a request.", RESUME, actions=("lose_entry",), source="seeds 001",
+    ),
+    _witness(
+        "entry-is-inflated", scheduled_in(r, t).eq(1) & Primed(body=entry_wrong(r, t)),
+        "The scheduled-tokens map can say too much of a request.", RESUME, actions=("inflate_entry",),
         source="seeds 001",
-        doc="The scheduled-tokens map can lack a request.",
-        slices=(RESUME,),
-        actions=("lose_entry",),
-        formula=scheduled_in(r, t).eq(1) & Primed(body=entry_lost(r, t)),
     ),
-    Witness(
-        id="engine-entry-is-inflated",
-        source="seeds 001",
-        doc="The scheduled-tokens map can say too much of a request.",
-        slices=(RESUME,),
-        actions=("inflate_entry",),
-        formula=scheduled_in(r, t).eq(1) & Primed(body=entry_wrong(r, t)),
-    ),
-)
+)  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.groups.properties import LOOKUP, RECENCY, SOURCES, TWO_READERS
+from interlock.spec.groups.coverage import LOOKUP, RECENCY, SOURCES, TWO_READERS
 from interlock.spec.language.settings import Demonstration
 
 DEMONSTRATIONS = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from interlock.spec.groups.coverage import RECENCY_AGAIN, TWO_READERS
 from interlock.spec.groups.predicates import in_window, upto
-from interlock.spec.groups.properties import RECENCY_AGAIN, TWO_READERS
 from interlock.spec.groups.vocabulary import (
     began_with,
     c,

@@ -39,7 +39,7 @@ from interlock.spec.groups.vocabulary import (
 from interlock.spec.language.terms import FALSE, Term, exists, forall, ite
 
 _r, _g, _c, _b = request.var("rx"), group.var("gx"), chunk.var("cx"), block.var("bx")
-_p, _q = position.var("px"), position.var("qx")
+_p = position.var("px")
 _m, _n = position.var("mx"), position.var("nx")
 
 
@@ -134,12 +134,12 @@ def may_end(q: Term) -> Term:
 
 def with_hit(r: Term) -> Term:
     """Request r has a hit that is to be loaded or is being loaded."""
-    return prompt_state(r).one_of(prompt_states["matched"], prompt_states["loading"], prompt_states["held"])
+    return prompt_states.one_of(prompt_state(r), "matched", "loading", "held")
 
 
 def reading(r: Term) -> Term:
     """A load for request r is open."""
-    return prompt_state(r).one_of(prompt_states["loading"], prompt_states["held"])
+    return prompt_states.one_of(prompt_state(r), "loading", "held")
 
 
 def running(r: Term) -> Term:

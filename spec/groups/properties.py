@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from interlock.spec.groups.coverage import (
+    EVERY,
+    LOOKUP,
+    LOOKUPS,
+    ORDERED,
+    RECENCIES,
+    RECENCY,
+    RECENCY_OF_HITS,
+    SOURCES,
+    TWO_READERS,
+)
 from interlock.spec.groups.predicates import (
     evictable,
     follows,
@@ -52,25 +63,8 @@ from interlock.spec.groups.vocabulary import (
     wanted,
     windowed,
 )
-from interlock.spec.language.properties import (
-    ActionProperty,
-    Ground,
-    Invariant,
-    LeadsTo,
-    Witness,
-)
-from interlock.spec.language.terms import TRUE, Primed, Term, card, exists, forall
-
-RECENCY, LOOKUP, TWO_READERS = "recency", "hybrid_lookup", "two_readers"
-SOURCES, ENDS, REPORTS = "store_sources", "store_ends", "store_reports"
-RECENCY_OF_GROUPS = "recency_of_groups"
-RECENCY_OF_HITS = "recency_of_hits"
-RECENCY_AGAIN = "recency_again"
-RECENCIES = (RECENCY, RECENCY_OF_GROUPS)
-ORDERED = (*RECENCIES, RECENCY_OF_HITS, RECENCY_AGAIN, SOURCES)
-"""Slices in which the order of slots is kept."""
-LOOKUPS = (*RECENCIES, LOOKUP, TWO_READERS)
-EVERY = (*LOOKUPS, RECENCY_OF_HITS, RECENCY_AGAIN, SOURCES, ENDS, REPORTS)
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, witnesses_of
+from interlock.spec.language.terms import Primed, card, exists, forall
 
 RETURNED_IS_LOADABLE = ActionProperty(
     id="returned-hit-is-loadable",
@@ -361,34 +355,25 @@ HIT_HANDLED = LeadsTo(
 )
 
 
-def _witness(id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE) -> Witness:
-    return Witness(id=id_, formula=formula, doc=doc, slices=slices, source="vacuity guard", applies=applies)
-
+_witness = witnesses_of("groups")
 
 WITNESSES = (
     _witness(
-        "groups-some-request-waits",
-        exists(r, prompt_state(r).eq(prompt_states["waiting"])),
-        "A request waits for its lookup.",
-        *EVERY,
+        "some-request-waits", exists(r, prompt_state(r).eq(prompt_states["waiting"])),
+        "A request waits for its lookup.", *EVERY,
     ),
-    _witness("groups-some-hit", exists(r, with_hit(r)), "A request has a hit.", *LOOKUPS),
+    _witness("some-hit", exists(r, with_hit(r)), "A request has a hit.", *LOOKUPS),
     _witness(
-        "groups-hit-without-the-head-of-a-window",
+        "hit-without-the-head-of-a-window",
         exists(r, g, p, with_hit(r) & windowed(g) & precedes(p, hit_end(r)) & ~present(g, p)),
-        "A hit of which a windowed group keeps only the last window.",
-        RECENCY, LOOKUP,
+        "A hit of which a windowed group keeps only the last window.", RECENCY, LOOKUP,
     ),
     _witness(
-        "groups-held-for-its-load",
-        exists(r, prompt_state(r).eq(prompt_states["held"])),
-        "A request ends while its load goes on.",
-        *LOOKUPS,
+        "held-for-its-load", exists(r, prompt_state(r).eq(prompt_states["held"])),
+        "A request ends while its load goes on.", *LOOKUPS,
     ),
     _witness(
-        "groups-two-readers-of-a-slot",
-        exists(r, r2, c, r.ne(r2) & pinned(r, c) & pinned(r2, c)),
-        "Two requests' hits keep one slot.",
-        TWO_READERS,
+        "two-readers-of-a-slot", exists(r, r2, c, r.ne(r2) & pinned(r, c) & pinned(r2, c)),
+        "Two requests' hits keep one slot.", TWO_READERS,
     ),
 )  # fmt: skip

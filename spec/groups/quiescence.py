@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from interlock.spec.groups.properties import REPORTS
+from interlock.spec.groups.coverage import ENDS, REPORTS, SOURCES
 from interlock.spec.groups.settings import SLICES
-from interlock.spec.groups.vocabulary import (
-    c,
-    in_step,
-    prompt_state,
-    prompt_states,
-    r,
-    slot_state,
-    slot_states,
-)
+from interlock.spec.groups.vocabulary import c, in_step, prompt_state, prompt_states, r, slot_state, slot_states
 from interlock.spec.language.properties import Quiescence
 from interlock.spec.language.terms import FALSE, forall
 
-_STEPPING = ("store_sources", "store_ends", REPORTS)
+_STEPPING = (SOURCES, ENDS, REPORTS)
 
 _AT_REST = Quiescence(
     id="groups-rest-with-nothing-pending",
@@ -24,7 +16,7 @@ _AT_REST = Quiescence(
     doc="Where nothing has to happen any more, no request loads or is held for a load, and no slot is being filled.",
     slices=tuple(s.name for s in SLICES if s.name not in _STEPPING),
     formula=(
-        forall(r, ~prompt_state(r).one_of(prompt_states["loading"], prompt_states["held"]))
+        forall(r, ~prompt_states.one_of(prompt_state(r), "loading", "held"))
         & forall(c, slot_state(c).ne(slot_states["pending"]))
         & ~in_step()
     ),

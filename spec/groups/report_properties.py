@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.groups.properties import REPORTS
+from interlock.spec.groups.coverage import REPORTS
 from interlock.spec.groups.vocabulary import (
     awaited,
     c,
@@ -17,7 +17,7 @@ from interlock.spec.groups.vocabulary import (
     strayed,
     unknown_job,
 )
-from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall
 
 ONE_SURPLUS = Invariant(
@@ -81,13 +81,12 @@ LOST_REPORT_ENDS = LeadsTo(
     premise=slot_state(c).eq(slot_states["pending"]) & ~awaited(c),
     conclusion=slot_state(c).ne(slot_states["pending"]) | raised(),
 )
-WITNESS = Witness(
-    id="groups-some-report-is-of-an-unknown-store",
-    source="vacuity guard",
-    doc="The table of pending jobs has lost the entry of an open store.",
-    slices=(REPORTS,),
-    formula=exists(c, slot_state(c).eq(slot_states["pending"]) & ~awaited(c)),
-)
+_witness = witnesses_of("groups")
+
+WITNESS = _witness(
+    "some-report-is-of-an-unknown-store", exists(c, slot_state(c).eq(slot_states["pending"]) & ~awaited(c)),
+    "The table of pending jobs has lost the entry of an open store.", REPORTS,
+)  # fmt: skip
 
 REPORTING: tuple[Property, ...] = (
     ONE_SURPLUS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.groups.properties import (
+from interlock.spec.groups.coverage import (
     ENDS,
     LOOKUP,
     RECENCY,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from interlock.spec.groups import properties as P
+from interlock.spec.groups.coverage import ENDS, EVERY, ORDERED, REPORTS, SOURCES
 from interlock.spec.groups.hit_counts import HIT_COUNTS
 from interlock.spec.groups.predicates import in_window, is_free, running
-from interlock.spec.groups.properties import ENDS, REPORTS, SOURCES
 from interlock.spec.groups.report_properties import REPORTING
 from interlock.spec.groups.vocabulary import (
     awaited,
@@ -51,7 +51,7 @@ from interlock.spec.groups.vocabulary import (
     to_flush,
     will_hold,
 )
-from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall
 
 b2 = block.var("b2")
@@ -263,36 +263,25 @@ STEP_ENDS = LeadsTo(
     premise=in_step(),
     conclusion=~in_step(),
 )
+_witness = witnesses_of("groups")
+
 SOURCE_WITNESSES = (
-    Witness(
-        id="groups-some-step",
-        source="vacuity guard",
-        doc="A step is with the worker.",
-        slices=(SOURCES, ENDS),
-        formula=in_step(),
+    _witness("some-step", in_step(), "A step is with the worker.", SOURCES, ENDS),
+    _witness(
+        "some-slot-pending", exists(c, slot_state(c).eq(slot_states["pending"])), "A store of a slot is open.", *EVERY,
     ),
-    Witness(
-        id="groups-some-slot-pending",
-        source="vacuity guard",
-        doc="A store of a slot is open.",
-        slices=P.EVERY,
-        formula=exists(c, slot_state(c).eq(slot_states["pending"])),
-    ),
-    Witness(
-        id="groups-source-left-its-table",
+    _witness(
+        "source-left-its-table",
+        exists(c, r, sourced(c) & exists(b, source(c, b) & is_free(b)) & exists(g, p, b, table(r, g, p, b))),
+        "The source of an open store is in no table any more, because its window has slid on.", SOURCES,
         source="seeds 003",
-        doc="The source of an open store is in no table any more, because its window has slid on.",
-        slices=(SOURCES,),
-        formula=exists(c, r, sourced(c) & exists(b, source(c, b) & is_free(b)) & exists(g, p, b, table(r, g, p, b))),
     ),
-    Witness(
-        id="groups-source-allocated-again",
-        source="contract I-28",
-        doc="The source of an open store, already copied or flushed, has a new owner.",
-        slices=(SOURCES,),
-        formula=exists(
+    _witness(
+        "source-allocated-again",
+        exists(
             c, r, g, p, b, source(c, b) & table(r, g, p, b) & (g.ne(slot_group(c)) | p.ne(slot_position(c)))
         ),
+        "The source of an open store, already copied or flushed, has a new owner.", SOURCES, source="contract I-28",
     ),
 )  # fmt: skip
 
@@ -310,6 +299,6 @@ PROPERTIES: tuple[Property, ...] = (
     LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, LOST_IS_GONE,
     FLUSH_GOES_WITH_STEP, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
     ACK_IS_KNOWN, STORES_END, STEP_ENDS,
-    *sequence.lemmas(P.EVERY), *recency.lemmas(P.ORDERED),
+    *sequence.lemmas(EVERY), *recency.lemmas(ORDERED),
     *P.WITNESSES, *SOURCE_WITNESSES,
 )  # fmt: skip

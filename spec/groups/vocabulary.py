@@ -170,7 +170,7 @@ precedes = sequence.before
 prompt_state = function(
     "prompt_state", r, result=prompt_states, site=S, init=prompt_states["absent"], doc="lifecycle prompt"
 )
-_with_hit = prompt_state(r).one_of(prompt_states["matched"], prompt_states["loading"], prompt_states["held"])
+_with_hit = prompt_states.one_of(prompt_state(r), "matched", "loading", "held")
 _running = prompt_state(r).eq(prompt_states["running"])
 hit_end = function(
     "hit_end", r, result=position, site=S, domain=_with_hit, doc="the position with which the external hit of r ends"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.kv.common import BETWEEN_STEPS, SCHEDULER, SCHEDULING
-from interlock.spec.kv.predicates import is_filled_by_load, live, open_store
+from interlock.spec.kv.predicates import is_filled_by_load, live_store, open_store
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,
@@ -17,7 +17,6 @@ from interlock.spec.kv.vocabulary import (
     holds,
     j,
     job_block,
-    job_loads,
     load_value,
     must_flush,
     phase,
@@ -66,7 +65,7 @@ allocate = Action(
         ),
         assign_all(
             j, to=reads_current(j), value=False,
-            when=live(j) & ~job_loads(j) & job_block(j).eq(b),
+            when=live_store(j) & job_block(j).eq(b),
         ),
         assign(due(b), True),
         assign_all(h, to=due_value(b, h), value=False),

@@ -1,4 +1,4 @@
-"""What the scheduler keeps in its books between visits: cursors, records of jobs, what it noted at a finish.
+"""What the scheduler keeps in its books between visits, of blocks, jobs and finishes; scans have scans.py.
 
 Our own books: a connector may keep others, so the gate does not judge by these.
 """
@@ -8,21 +8,19 @@ from __future__ import annotations
 from interlock.spec.kv.coverage import (
     DEDUP,
     EVERY,
-    FAILING,
     FINISH,
-    FINISH_TWICE,
     IDLE,
     LOAD,
     PARTIAL,
     RESET,
-    SCANS_JUDGED,
     STORE,
     TINY,
     WITH_LOADS,
     WITH_RESETS,
     WITH_REST,
 )
-from interlock.spec.kv.predicates import live, no_room, open_store, pool_is_free, serves, stale
+from interlock.spec.kv.predicates import live_load, live_store, open_store, pool_is_free, stale, stale_load
+from interlock.spec.kv.scans import CURSORS, SCANS
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,
@@ -58,14 +56,11 @@ from interlock.spec.kv.vocabulary import (
     reads_current,
     request_state,
     request_states,
-    scan_result,
-    scan_results,
-    scanned,
     undone,
     w,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo
-from interlock.spec.language.terms import Primed, card, exists, forall, ite
+from interlock.spec.language.terms import Primed, exists, forall
 
 VISITS_ARE_IN_SCHEDULE = ActionProperty(
     id="visits-belong-to-one-schedule",
@@ -125,10 +120,10 @@ READS_WHAT_IT_SAVES = Invariant(
     applies=~kv_reset.is_("ignored"),
     formula=forall(
         j,
-        (live(j) & ~job_loads(j) & reads_current(j))
+        (live_store(j) & reads_current(j))
         >> (hashed(job_block(j)) & block_hash(job_block(j)).eq(chunk_hash(job_chunk(j)))),
     ),
-    premise=exists(j, live(j) & ~job_loads(j) & reads_current(j)),
+    premise=exists(j, live_store(j) & reads_current(j)),
 )
 
 FRESH_IS_DUE = Invariant(
@@ -141,39 +136,6 @@ FRESH_IS_DUE = Invariant(
     premise=exists(b, fresh(b)),
 )
 
-CURSOR_IS_OF_ITS_ALLOCATION = Invariant(
-    id="cursor-belongs-to-an-allocation",
-    policy=True,
-    source="contract 5(e), Q22, R-60",
-    doc="A request has passed over a block only while it holds it, or has just ended: it returns with nothing passed.",
-    slices=EVERY,
-    formula=forall(
-        r, b,
-        scanned(r, b)
-        >> (holds(r, b) | request_state(r).one_of(request_states["finished"])),
-    ),
-    premise=exists(r, b, scanned(r, b)),
-)  # fmt: skip
-
-CURSOR_HAS_A_REASON = Invariant(
-    id="cursor-moves-by-a-scan",
-    policy=True,
-    source="contract 5(e), J2, J3, R-62",
-    doc="What a request's cursor has passed a scan has judged in this allocation and since the last reset.",
-    slices=(TINY, STORE, FINISH, PARTIAL),
-    formula=forall(r, b, (scanned(r, b) & holds(r, b)) >> scan_result(b).ne(scan_results["unscanned"])),
-    premise=exists(r, b, scanned(r, b) & holds(r, b)),
-)
-
-PASSED_WAS_SCANNED = ActionProperty(
-    id="scans-pass-what-they-plan",
-    policy=True,
-    source="contract J2 to J4, 5(e)",
-    doc="A block that a running request stores or skips is passed: the next scan of that request leaves it alone.",
-    slices=EVERY,
-    actions=("plan_store", "skip_store"),
-    formula=Primed(body=scanned(r, b)) & ~scanned(r, b),
-)
 
 NOTED_AT_FINISH = Invariant(
     id="what-a-finish-leaves-holds-its-prefix",
@@ -202,6 +164,7 @@ GONE_LEFT_NO_RECORD = Invariant(
         job_state(j).eq(job_states["absent"])
         >> (~job_loads(j) & ~failure_seen(j) & ~must_flush(j) & ~reads_current(j) & pending_count(j).eq(0)),
     ),
+    premise=exists(j, job_state(j).eq(job_states["absent"])),
 )  # fmt: skip
 
 FRESH_IN_SCHEDULE = Invariant(
@@ -222,7 +185,7 @@ FORWARD_DUE = Invariant(
     slices=(TINY, FINISH, PARTIAL, RESET),
     formula=forall(
         b,
-        (due(b) | exists(h, due_value(b, h))) >> phase().one_of(phases["scheduling"], phases["executing"]),
+        (due(b) | exists(h, due_value(b, h))) >> phases.one_of(phase(), "scheduling", "executing"),
     ),
     premise=exists(b, due(b)),
 )  # fmt: skip
@@ -255,10 +218,10 @@ LOADS_FILL_UNHASHED = Invariant(
     slices=WITH_LOADS,
     formula=forall(
         j,
-        (live(j) & job_loads(j)) >> (~hashed(job_block(j)) & load_value(job_block(j), chunk_hash(job_chunk(j)))),
+        live_load(j) >> (~hashed(job_block(j)) & load_value(job_block(j), chunk_hash(job_chunk(j)))),
     )
     & forall(b, h, load_value(b, h) >> ~hashed(b)),
-    premise=exists(j, live(j) & job_loads(j)),
+    premise=exists(j, live_load(j)),
 )
 
 FLUSH_MARKS_ARE_OPEN = Invariant(
@@ -271,85 +234,6 @@ FLUSH_MARKS_ARE_OPEN = Invariant(
     premise=exists(j, must_flush(j)),
 )
 
-_a_word = scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"])
-_first_word = Primed(body=scan_result(b).eq(scan_results["passed"]))
-_evicted = scan_result(b).eq(scan_results["evicted"])
-
-STORE_SCAN_PASSES = ActionProperty(
-    id="a-planned-store-is-owed-to-its-block",
-    policy=True,
-    source="seeds 004; contract J2 to J4",
-    doc="A store that is planned makes its block one to be served; for the second time only after an eviction.",
-    slices=SCANS_JUDGED,
-    actions=("plan_store",),
-    formula=Primed(body=_a_word) & (~_evicted >> _first_word),
-)
-
-FINISH_SCAN_PASSES = ActionProperty(
-    id="a-finish-store-is-owed-to-its-block",
-    policy=True,
-    source="contract J1, J5, R-28",
-    doc=(
-        "So does a store at the finish, if its block has not been allocated again; and it is planned once: the "
-        "block is off the list of what the finish has left."
-    ),
-    slices=(TINY, FINISH, FINISH_TWICE),
-    actions=("plan_finish_store",),
-    formula=(~fresh(b) >> _first_word) & Primed(body=~kept(r, b, h)),
-)
-
-SKIP_HAS_ITS_WORD = ActionProperty(
-    id="a-skip-is-excused-only-for-want-of-room",
-    policy=True,
-    source="contract J2, J3, 5(e); seeds 004",
-    doc="A block that is passed over is owed, unless the tier had no room and nothing else stood in the way.",
-    slices=SCANS_JUDGED,
-    actions=("skip_store",),
-    formula=_first_word | (Primed(body=scan_result(b).eq(scan_results["excused"])) & no_room() & ~serves(b)),
-)
-
-SCANS_LOOK_AT = ActionProperty(
-    id="scans-look-at-addressable-blocks-of-scheduled-requests",
-    policy=True,
-    source="contract J1, J2",
-    doc="The scan of a step goes over the addressable blocks of requests that the step schedules.",
-    slices=EVERY,
-    actions=("plan_store", "skip_store"),
-    formula=hashed(b) & request_state(r).eq(request_states["scheduled"]),
-)
-
-_excused = card(b, scan_result(b).eq(scan_results["excused"]))
-_its_store_ends = live(j) & ~job_loads(j) & reads_current(j) & pending_count(j).eq(1) & job_block(j).eq(b)
-FAILURE_EXCUSES = ActionProperty(
-    id="only-a-failed-store-excuses-its-block",
-    policy=True,
-    source="contract 3.2 complete_store(success=False); seeds 004",
-    doc=(
-        "With the last report a store that some worker could not do excuses its block from being served, if the "
-        "block is still in the allocation that was to be stored. No other report does."
-    ),
-    slices=(*SCANS_JUDGED, PARTIAL),
-    actions=("acknowledge",),
-    formula=ite(
-        exists(b, _its_store_ends & ~scan_result(b).eq(scan_results["excused"])) & failure_seen(j),
-        Primed(body=_excused).eq(_excused + 1),
-        Primed(body=_excused).eq(_excused),
-    ),
-)  # fmt: skip
-
-LAST_FAILURE_EXCUSES = ActionProperty(
-    id="a-failed-store-excuses-its-block",
-    policy=True,
-    source="contract 3.2 complete_store(success=False); seeds 004",
-    doc="The same where the last report is itself a failure.",
-    slices=FAILING,
-    actions=("acknowledge_failure",),
-    formula=ite(
-        exists(b, _its_store_ends & ~scan_result(b).eq(scan_results["excused"])),
-        Primed(body=_excused).eq(_excused + 1),
-        Primed(body=_excused).eq(_excused),
-    ),
-)
 
 _holds_nothing = Primed(body=forall(w, h2, ~cpu_value(w, c, h2)))
 RESERVED_IS_EMPTY = ActionProperty(
@@ -359,7 +243,7 @@ RESERVED_IS_EMPTY = ActionProperty(
     doc="What an evicted or newly reserved chunk held is gone for good, unless a stale load still reads it.",
     slices=(TINY, FINISH, PARTIAL, RESET),
     actions=("plan_store", "plan_finish_store", "evict"),
-    formula=_holds_nothing | exists(j2, stale(j2) & job_loads(j2) & job_chunk(j2).eq(c)),
+    formula=_holds_nothing | exists(j2, stale_load(j2) & job_chunk(j2).eq(c)),
 )
 
 RESET_IS_FOR_ALL = ActionProperty(
@@ -379,7 +263,7 @@ NO_REPORT_INSIDE = ActionProperty(
     doc="Reports come with a step's output: none is heard, and no load is over, between the visits of a schedule().",
     slices=EVERY,
     actions=("acknowledge", "acknowledge_failure", "loaded"),
-    formula=phase().one_of(phases["updated"], phases["executing"]),
+    formula=phases.one_of(phase(), "updated", "executing"),
 )
 
 FRESH_IS_LOADED = ActionProperty(
@@ -423,34 +307,8 @@ STEPS_END = LeadsTo(
 )
 
 BOOKKEEPING = (
-    VISITS_ARE_IN_SCHEDULE,
-    DECIDED_BETWEEN_STEPS,
-    ARRIVAL_WAKES,
-    HIT_IS_FOUND,
-    READS_WHAT_IT_SAVES,
-    FRESH_IS_DUE,
-    CURSOR_IS_OF_ITS_ALLOCATION,
-    CURSOR_HAS_A_REASON,
-    PASSED_WAS_SCANNED,
-    NOTED_AT_FINISH,
-    GONE_LEFT_NO_RECORD,
-    FRESH_IN_SCHEDULE,
-    FORWARD_DUE,
-    HOLDERS_EXPECT,
-    HASHED_IS_EXPECTED,
-    LOADS_FILL_UNHASHED,
-    FLUSH_MARKS_ARE_OPEN,
-    STORE_SCAN_PASSES,
-    FINISH_SCAN_PASSES,
-    SKIP_HAS_ITS_WORD,
-    SCANS_LOOK_AT,
-    FAILURE_EXCUSES,
-    LAST_FAILURE_EXCUSES,
-    RESERVED_IS_EMPTY,
-    RESET_IS_FOR_ALL,
-    NO_REPORT_INSIDE,
-    FRESH_IS_LOADED,
-    ORDERED_IS_SETTLED,
-    RESTS_AFTER_REPORTS,
-    STEPS_END,
-)
+    VISITS_ARE_IN_SCHEDULE, DECIDED_BETWEEN_STEPS, ARRIVAL_WAKES, HIT_IS_FOUND, READS_WHAT_IT_SAVES, FRESH_IS_DUE,
+    *CURSORS, NOTED_AT_FINISH, GONE_LEFT_NO_RECORD, FRESH_IN_SCHEDULE, FORWARD_DUE, HOLDERS_EXPECT,
+    HASHED_IS_EXPECTED, LOADS_FILL_UNHASHED, FLUSH_MARKS_ARE_OPEN, *SCANS, RESERVED_IS_EMPTY, RESET_IS_FOR_ALL,
+    NO_REPORT_INSIDE, FRESH_IS_LOADED, ORDERED_IS_SETTLED, RESTS_AFTER_REPORTS, STEPS_END,
+)  # fmt: skip

@@ -25,7 +25,7 @@ SCHEDULER, WORKER = Site.SCHEDULER, Site.WORKER
 
 
 BETWEEN_STEPS = need("between-steps", between_steps())
-LISTENING = need("listening", phase().one_of(phases["updated"], phases["executing"]))
+LISTENING = need("listening", phases.one_of(phase(), "updated", "executing"))
 SCHEDULING = assign(phase(), phases["scheduling"])
 
 

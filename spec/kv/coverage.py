@@ -1,4 +1,4 @@
-"""Which slices cover what: the names of slices, and groups of them that properties name."""
+"""The slices by what they cover, under short names."""
 
 from __future__ import annotations
 

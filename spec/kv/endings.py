@@ -77,7 +77,7 @@ finish = Action(
 reset_cache = Action(
     name="reset_cache", event="reset_cache", site=SCHEDULER,
     fires=(fire_all("job", j), fire_all("chunk", c)),
-    guard=(need("between-steps", phase().one_of(phases["updated"], phases["resting"])),),
+    guard=(need("between-steps", phases.one_of(phase(), "updated", "resting")),),
     updates=(
         assign_all(j, to=must_flush(j), value=kv_reset.is_("flush"), when=_FORGETS & live(j)),
         assign_all(j, to=failure_seen(j), value=False, when=_FORGETS & live(j)),

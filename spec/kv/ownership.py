@@ -20,10 +20,12 @@ from interlock.spec.kv.lemmas import WELL_COUNTED
 from interlock.spec.kv.predicates import (
     is_read_by_store,
     live,
+    live_load,
+    live_store,
+    load_under_way,
     open_store,
     pins,
     stale,
-    under_way,
 )
 from interlock.spec.kv.vocabulary import (
     b,
@@ -61,15 +63,11 @@ from interlock.spec.kv.vocabulary import (
     request_states,
     w,
 )
-from interlock.spec.language.properties import (
-    ActionProperty,
-    Ground,
-    Invariant,
-)
+from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import Primed, card, exists, forall
 
-_writes_c = live(j) & ~job_loads(j) & job_chunk(j).eq(c)
-_same_target = live(j) & ~job_loads(j) & live(j2) & ~job_loads(j2) & job_chunk(j).eq(job_chunk(j2))
+_writes_c = live_store(j) & job_chunk(j).eq(c)
+_same_target = live_store(j) & live_store(j2) & job_chunk(j).eq(job_chunk(j2))
 _reserves_c = kv_reset.is_("hold") & stale(j) & job_chunk(j).eq(c)
 
 PENDING_HAS_A_STORE = Invariant(
@@ -91,8 +89,8 @@ STORE_WRITES_PENDING = Invariant(
     source="contract I-40, I-42",
     doc="The chunk that a live store writes is pending: no lookup sees it and nothing evicts it.",
     slices=EVERY,
-    formula=forall(j, (live(j) & ~job_loads(j)) >> chunk_state(job_chunk(j)).eq(chunk_states["pending"])),
-    premise=exists(j, live(j) & ~job_loads(j)),
+    formula=forall(j, live_store(j) >> chunk_state(job_chunk(j)).eq(chunk_states["pending"])),
+    premise=exists(j, live_store(j)),
     proved=True,
     proof=(
         "pending-chunk-has-one-store",
@@ -111,9 +109,9 @@ LOADED_CHUNK_STAYS = Invariant(
     slices=WITH_LOADS,
     formula=forall(
         j,
-        (live(j) & job_loads(j)) >> chunk_state(job_chunk(j)).eq(chunk_states["ready"]),
+        live_load(j) >> chunk_state(job_chunk(j)).eq(chunk_states["ready"]),
     ),
-    premise=exists(j, live(j) & job_loads(j)),
+    premise=exists(j, live_load(j)),
     proved=True,
     proof=("planned-jobs-go-with-this-metadata", *WELL_COUNTED),
     grounds=(Ground(action="evict", conjunct="not-pinned"),),
@@ -150,7 +148,7 @@ HOLDER_IS_ALIVE = Invariant(
     formula=forall(
         r, b,
         holds(r, b)
-        >> request_state(r).one_of(*(request_states[s] for s in ("waiting", "loading", "scheduled", "held"))),
+        >> request_states.one_of(request_state(r), "waiting", "loading", "scheduled", "held"),
     ),
     premise=exists(r, b, holds(r, b)),
 )  # fmt: skip
@@ -163,13 +161,13 @@ TARGET_STAYS = Invariant(
     slices=WITH_LOADS,
     formula=forall(
         j,
-        (under_way(j) & job_loads(j))
+        load_under_way(j)
         >> (
             holds(job_request(j), job_block(j))
-            & request_state(job_request(j)).one_of(request_states["loading"], request_states["held"])
+            & request_states.one_of(request_state(job_request(j)), "loading", "held")
         ),
     ),
-    premise=exists(j, live(j) & job_loads(j)),
+    premise=exists(j, live_load(j)),
 )
 
 TARGET_IS_USED = Invariant(
@@ -179,9 +177,9 @@ TARGET_IS_USED = Invariant(
     doc="The block that a load fills, stale or not, is not in the free queue: nobody else is given it.",
     slices=WITH_LOADS,
     formula=forall(
-        j, (under_way(j) & job_loads(j)) >> block_state(job_block(j)).eq(block_states["used"])
+        j, load_under_way(j) >> block_state(job_block(j)).eq(block_states["used"])
     ),
-    premise=exists(j, live(j) & job_loads(j)),
+    premise=exists(j, live_load(j)),
 )  # fmt: skip
 
 NEVER_MIXED = Invariant(
@@ -195,7 +193,7 @@ NEVER_MIXED = Invariant(
         j, j2,
         (live(j) & live(j2) & job_request(j).eq(job_request(j2))) >> job_loads(j).eq(job_loads(j2)),
     ),
-    premise=exists(j, live(j) & job_loads(j)),
+    premise=exists(j, live_load(j)),
     proved=True,
     proof=("load-target-stays-owned", *WELL_COUNTED),
     grounds=(Ground(action="plan_load", conjunct="no-store-is-open"),),
@@ -207,7 +205,7 @@ PREEMPTED_STORES_ONLY = ActionProperty(
     doc="A request that is preempted has no load under way, so what its preemption flushes are stores.",
     slices=(TINY, LOAD, LOAD_ACK, BUSY),
     actions=("preempt",),
-    formula=~exists(j, under_way(j) & job_loads(j) & job_request(j).eq(r)),
+    formula=~exists(j, load_under_way(j) & job_request(j).eq(r)),
 )
 
 PREEMPTED_ARE_FLUSHED = Invariant(
@@ -223,7 +221,7 @@ PREEMPTED_ARE_FLUSHED = Invariant(
 
 # Said here in its own words, and not in those of the rule that it checks: a request that is queued, and that nobody
 # was asked about, holds nothing and does not count.
-_goes_on = request_state(r).one_of(*(request_states[s] for s in ("preempted", "loading", "scheduled")))
+_goes_on = request_states.one_of(request_state(r), "preempted", "loading", "scheduled")
 _was_asked_about = request_state(r).eq(request_states["waiting"]) & exists(b, holds(r, b))
 _all_finished = forall(r, ~(_goes_on | _was_asked_about))
 LAST_STEP_FLUSHES = ActionProperty(
@@ -264,7 +262,7 @@ STALE_TOUCHES_NOTHING = Invariant(
     slices=WITH_RESETS,
     formula=forall(
         w, j,
-        (stale(j) & copy_state(w, j).one_of(copy_states["store_queued"], copy_states["load_queued"]) & _in_use)
+        (stale(j) & copy_states.one_of(copy_state(w, j), "store_queued", "load_queued") & _in_use)
         >> (must_flush(j) | (flush_meta(w, j) > 0)),
     ),
     premise=exists(j, stale(j)),

@@ -40,12 +40,7 @@ _j, _c = job.var("jx"), chunk.var("cx")
 
 def live(j: Term) -> Term:
     """Job j has been planned and has not ended."""
-    return job_state(j).one_of(
-        job_states["planned"],
-        job_states["store_in_flight"],
-        job_states["load_in_flight"],
-        job_states["flush_requested"],
-    )
+    return job_states.one_of(job_state(j), "planned", "store_in_flight", "load_in_flight", "flush_requested")
 
 
 def stale(j: Term) -> Term:
@@ -58,14 +53,39 @@ def under_way(j: Term) -> Term:
     return live(j) | stale(j)
 
 
+def live_store(j: Term) -> Term:
+    """Store j has been planned and has not ended."""
+    return live(j) & ~job_loads(j)
+
+
+def live_load(j: Term) -> Term:
+    """Load j has been planned and has not ended."""
+    return live(j) & job_loads(j)
+
+
+def stale_load(j: Term) -> Term:
+    """A reset has forgotten load j, which workers have yet to report on."""
+    return stale(j) & job_loads(j)
+
+
+def store_under_way(j: Term) -> Term:
+    """Some worker has yet to report on store j, live or stale."""
+    return under_way(j) & ~job_loads(j)
+
+
+def load_under_way(j: Term) -> Term:
+    """Some worker has yet to report on load j, live or stale."""
+    return under_way(j) & job_loads(j)
+
+
 def ended(j: Term) -> Term:
     """Job j has completed or failed, and the next metadata forgets it."""
-    return job_state(j).one_of(job_states["completed"], job_states["failed"])
+    return job_states.one_of(job_state(j), "completed", "failed")
 
 
 def open_store(j: Term) -> Term:
     """Store j is open: from the metadata that carries it until its last acknowledgement or its flush order."""
-    return ~job_loads(j) & job_state(j).one_of(job_states["planned"], job_states["store_in_flight"])
+    return ~job_loads(j) & job_states.one_of(job_state(j), "planned", "store_in_flight")
 
 
 def open_load(j: Term) -> Term:
@@ -76,12 +96,12 @@ def open_load(j: Term) -> Term:
 def is_read_by_store(b: Term, *, besides: Term | None = None) -> Term:
     """Some store that is under way reads block b (another one than job ``besides``)."""
     other = TRUE if besides is None else _j.ne(besides)
-    return exists(_j, other & under_way(_j) & ~job_loads(_j) & job_block(_j).eq(b))
+    return exists(_j, other & store_under_way(_j) & job_block(_j).eq(b))
 
 
 def is_filled_by_load(b: Term) -> Term:
     """Some load that is under way writes block b."""
-    return exists(_j, under_way(_j) & job_loads(_j) & job_block(_j).eq(b))
+    return exists(_j, load_under_way(_j) & job_block(_j).eq(b))
 
 
 def is_read_by_open_load(c: Term) -> Term:
@@ -130,7 +150,7 @@ def with_worker(w: Term, j: Term) -> Term:
 
 def tracked_and_unfinished(r: Term) -> Term:
     """The connector has been asked about r, which goes on. A request in the queue that nobody asked about is not."""
-    return request_state(r).one_of(*(request_states[s] for s in ("preempted", "loading", "scheduled"))) | (
+    return request_states.one_of(request_state(r), "preempted", "loading", "scheduled") | (
         request_state(r).eq(request_states["waiting"]) & exists(b2, holds(r, b2))
     )
 

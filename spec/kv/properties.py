@@ -20,13 +20,7 @@ from interlock.spec.kv.coverage import (
 )
 from interlock.spec.kv.lemmas import LEMMAS, WELL_COUNTED
 from interlock.spec.kv.ownership import OWNERSHIP
-from interlock.spec.kv.predicates import (
-    live,
-    open_load,
-    open_store,
-    serves,
-    under_way,
-)
+from interlock.spec.kv.predicates import live, live_store, open_load, open_store, serves, under_way
 from interlock.spec.kv.references import REFERENCES
 from interlock.spec.kv.stable import STABLE
 from interlock.spec.kv.vocabulary import (
@@ -52,7 +46,6 @@ from interlock.spec.kv.vocabulary import (
     job,
     job_block,
     job_chunk,
-    job_loads,
     pending_count,
     r,
     reads_current,
@@ -63,13 +56,7 @@ from interlock.spec.kv.vocabulary import (
     w,
 )
 from interlock.spec.kv.witnesses import WITNESSES
-from interlock.spec.language.properties import (
-    ActionProperty,
-    BoundaryClause,
-    Ground,
-    Invariant,
-    LeadsTo,
-)
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Ground, Invariant, LeadsTo
 from interlock.spec.language.terms import Primed, exists, forall
 
 _j = job.var("jy")
@@ -96,9 +83,9 @@ NO_BLOCK_STORED_TWICE = Invariant(
     ),
 )
 
-_passed_over = hashed(b) & scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"])
-_own_store = exists(j, live(j) & ~job_loads(j) & job_block(j).eq(b) & reads_current(j))
-_store_of_its_hash = exists(j, live(j) & ~job_loads(j) & chunk_hash(job_chunk(j)).eq(block_hash(b)))
+_passed_over = hashed(b) & scan_results.one_of(scan_result(b), "passed", "passed_again")
+_own_store = exists(j, live_store(j) & job_block(j).eq(b) & reads_current(j))
+_store_of_its_hash = exists(j, live_store(j) & chunk_hash(job_chunk(j)).eq(block_hash(b)))
 
 SERVED = Invariant(
     id="computed-and-kept-is-served",

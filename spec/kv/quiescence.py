@@ -26,7 +26,7 @@ QUIESCENCE = Quiescence(
     slices=tuple(s.name for s in SLICES),
     formula=(
         forall(r, request_state(r).eq(request_states["absent"]))
-        & forall(j, job_state(j).one_of(job_states["absent"], job_states["completed"], job_states["failed"]))
+        & forall(j, job_states.one_of(job_state(j), "absent", "completed", "failed"))
         & forall(w, j, copy_state(w, j).eq(copy_states["idle"]))
         & no_messages(CHANNELS)
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.kv.coverage import EVERY, WITH_RESETS
-from interlock.spec.kv.predicates import live, pins, under_way
+from interlock.spec.kv.predicates import live_store, pins, store_under_way
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,
@@ -15,14 +15,11 @@ from interlock.spec.kv.vocabulary import (
     j,
     job_block,
     job_chunk,
-    job_loads,
     kv_reset,
     r,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant
 from interlock.spec.language.terms import Primed, exists, forall
-
-_STORE_UNDER_WAY = under_way(j) & ~job_loads(j)
 
 PINNED_IS_USED = Invariant(
     id="pinned-source-is-in-use",
@@ -34,8 +31,8 @@ PINNED_IS_USED = Invariant(
     ),
     slices=EVERY,
     applies=pins(),
-    formula=forall(j, _STORE_UNDER_WAY >> block_state(job_block(j)).eq(block_states["used"])),
-    premise=exists(j, _STORE_UNDER_WAY),
+    formula=forall(j, store_under_way(j) >> block_state(job_block(j)).eq(block_states["used"])),
+    premise=exists(j, store_under_way(j)),
 )
 
 PINNED_KEEPS_HASH = Invariant(
@@ -49,9 +46,9 @@ PINNED_KEEPS_HASH = Invariant(
     slices=EVERY,
     # A tier that ignores a reset stores at a finish what the reset has made worthless: another failure.
     applies=pins() & ~kv_reset.is_("ignored"),
-    formula=forall(j, _STORE_UNDER_WAY >> hashed(job_block(j)))
-    & forall(j, (live(j) & ~job_loads(j)) >> block_hash(job_block(j)).eq(chunk_hash(job_chunk(j)))),
-    premise=exists(j, _STORE_UNDER_WAY),
+    formula=forall(j, store_under_way(j) >> hashed(job_block(j)))
+    & forall(j, live_store(j) >> block_hash(job_block(j)).eq(chunk_hash(job_chunk(j)))),
+    premise=exists(j, store_under_way(j)),
 )
 
 REFUSED_KEEPS_HASHES = ActionProperty(
@@ -64,7 +61,7 @@ REFUSED_KEEPS_HASHES = ActionProperty(
     ),
     slices=WITH_RESETS,
     actions=("reset_cache",),
-    formula=(exists(r, b, holds(r, b)) | (pins() & exists(j, _STORE_UNDER_WAY)))
+    formula=(exists(r, b, holds(r, b)) | (pins() & exists(j, store_under_way(j))))
     >> forall(b, hashed(b) >> Primed(body=hashed(b))),
 )
 

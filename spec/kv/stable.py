@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.kv.coverage import EVERY, FINISH, IDLE, PARTIAL, RESET, RESET_LOAD, TINY, WITH_CONTENT, WITH_LOADS
 from interlock.spec.kv.lemmas import WELL_COUNTED
-from interlock.spec.kv.predicates import live, under_way
+from interlock.spec.kv.predicates import live_store, load_under_way
 from interlock.spec.kv.vocabulary import (
     b,
     copy_state,
@@ -36,11 +36,10 @@ from interlock.spec.language.properties import Ground, Invariant, lemmas_of
 from interlock.spec.language.terms import exists, forall
 
 _EXECUTING = phase().eq(phases["executing"])
-_STORE = live(j) & ~job_loads(j)
 _QUEUED = copy_state(w, j).eq(copy_states["store_queued"])
 _TO_COPY = _QUEUED | (store_meta(w, j) > 0)
 _FLUSHED_FIRST = flush_meta(w, j) > 0
-_LOADS_INTO_IT = under_way(j2) & job_loads(j2) & job_block(j2).eq(job_block(j))
+_LOADS_INTO_IT = load_under_way(j2) & job_block(j2).eq(job_block(j))
 _FLUSHING = tuple(s for s in EVERY if s != IDLE)
 _REALLOCATING = tuple(s for s in _FLUSHING if s not in (RESET, RESET_LOAD, PARTIAL))
 """Where a block is given to another request while a store of it is open."""
@@ -53,24 +52,24 @@ STABLE_LEMMAS = (
     _lemma(
         "a-current-source-is-addressable",
         "The block that a store reads is addressable until it is allocated again.",
-        forall(j, (_STORE & reads_current(j)) >> hashed(job_block(j))),
-        exists(j, _STORE & reads_current(j)),
+        forall(j, (live_store(j) & reads_current(j)) >> hashed(job_block(j))),
+        exists(j, live_store(j) & reads_current(j)),
     ),
     _lemma(
         "a-queued-source-was-computed-before",
         "What a worker is to copy, its next forward does not compute, if it has not been allocated again.",
         forall(
             w, j,
-            (_STORE & _QUEUED & reads_current(j)) >> (~due(job_block(j)) | (_EXECUTING & step(w).eq(0))),
+            (live_store(j) & _QUEUED & reads_current(j)) >> (~due(job_block(j)) | (_EXECUTING & step(w).eq(0))),
         ),
-        exists(w, j, _STORE & _QUEUED & reads_current(j)),
+        exists(w, j, live_store(j) & _QUEUED & reads_current(j)),
         WITH_CONTENT,
     ),
     _lemma(
         "a-reallocated-source-is-flushed-first",
         "A store whose source was allocated again is flushed before the forward of that step, if it is still to copy.",
-        forall(w, j, (_STORE & _TO_COPY & ~reads_current(j)) >> (must_flush(j) | _FLUSHED_FIRST)),
-        exists(w, j, _STORE & _TO_COPY & ~reads_current(j)),
+        forall(w, j, (live_store(j) & _TO_COPY & ~reads_current(j)) >> (must_flush(j) | _FLUSHED_FIRST)),
+        exists(w, j, live_store(j) & _TO_COPY & ~reads_current(j)),
         _REALLOCATING,
     ),
     _lemma(
@@ -78,9 +77,9 @@ STABLE_LEMMAS = (
         "Where a worker is still to copy a store whose flush was ordered, the order is on its way to it.",
         forall(
             w, j,
-            (_STORE & _TO_COPY & job_state(j).eq(job_states["flush_requested"])) >> _FLUSHED_FIRST,
+            (live_store(j) & _TO_COPY & job_state(j).eq(job_states["flush_requested"])) >> _FLUSHED_FIRST,
         ),
-        exists(w, j, _STORE & _TO_COPY & job_state(j).eq(job_states["flush_requested"])),
+        exists(w, j, live_store(j) & _TO_COPY & job_state(j).eq(job_states["flush_requested"])),
         tuple(s for s in EVERY if s != RESET_LOAD),
     ),
     _lemma(
@@ -95,9 +94,9 @@ STABLE_LEMMAS = (
         "The block that a load fills, stale or not, cannot be found, and a value is owed to it.",
         forall(
             j,
-            (under_way(j) & job_loads(j)) >> (~hashed(job_block(j)) & exists(h, load_value(job_block(j), h))),
+            load_under_way(j) >> (~hashed(job_block(j)) & exists(h, load_value(job_block(j), h))),
         ),
-        exists(j, under_way(j) & job_loads(j)),
+        exists(j, load_under_way(j)),
         WITH_LOADS,
     ),
     _lemma(
@@ -112,9 +111,9 @@ STABLE_LEMMAS = (
         "The load into a block that was allocated in this schedule() is with no worker yet.",
         forall(
             w, j,
-            (under_way(j) & job_loads(j) & fresh(job_block(j))) >> copy_state(w, j).eq(copy_states["idle"]),
+            (load_under_way(j) & fresh(job_block(j))) >> copy_state(w, j).eq(copy_states["idle"]),
         ),
-        exists(j, under_way(j) & job_loads(j) & fresh(job_block(j))),
+        exists(j, load_under_way(j) & fresh(job_block(j))),
         WITH_LOADS,
     ),
     _lemma(
@@ -125,7 +124,7 @@ STABLE_LEMMAS = (
             (job_state(j).eq(job_states["load_in_flight"]) >> job_loads(j))
             & (job_state(j).eq(job_states["store_in_flight"]) >> ~job_loads(j)),
         ),
-        exists(j, job_state(j).one_of(job_states["load_in_flight"], job_states["store_in_flight"])),
+        exists(j, job_states.one_of(job_state(j), "load_in_flight", "store_in_flight")),
     ),
 )  # fmt: skip
 
@@ -140,7 +139,7 @@ SOURCE_UNWRITTEN = Invariant(
     applies=~kv_reset.is_("ignored"),
     formula=forall(
         w, j,
-        (_STORE & _QUEUED & ~_FLUSHED_FIRST)
+        (live_store(j) & _QUEUED & ~_FLUSHED_FIRST)
         >> (
             ~(due(job_block(j)) & (step(w) > 0))
             & ~exists(j2, _LOADS_INTO_IT & ((flush_meta(w, j2) > 0) & (step(w) > 0)))
@@ -148,9 +147,9 @@ SOURCE_UNWRITTEN = Invariant(
     )
     & forall(
         w, j, j2,
-        (_STORE & _TO_COPY & _LOADS_INTO_IT) >> copy_state(w, j2).ne(copy_states["load_queued"]),
+        (live_store(j) & _TO_COPY & _LOADS_INTO_IT) >> copy_state(w, j2).ne(copy_states["load_queued"]),
     ),
-    premise=exists(w, j, _STORE & _QUEUED),
+    premise=exists(w, j, live_store(j) & _QUEUED),
     proved=True,
     proof=(
         *(lemma.id for lemma in STABLE_LEMMAS),

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from interlock.spec.kv.common import BETWEEN_STEPS, SCHEDULER, SCHEDULING, plan
-from interlock.spec.kv.predicates import dedup_says_skip, is_read_by_open_load, no_room, open_store, pins, serves, stale
+from interlock.spec.kv.predicates import (
+    dedup_says_skip,
+    is_read_by_open_load,
+    no_room,
+    open_store,
+    pins,
+    serves,
+    stale_load,
+)
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,
@@ -24,7 +32,6 @@ from interlock.spec.kv.vocabulary import (
     j2,
     job_block,
     job_chunk,
-    job_loads,
     kept,
     must_flush,
     r,
@@ -49,7 +56,7 @@ NOT_IN_FLIGHT = need("not-in-flight", ~dedup_says_skip(b, block_hash(b)), policy
 NOT_STORED = need("not-stored", ~serves(b), policy=True)
 
 
-_STILL_READ = exists(j2, stale(j2) & job_loads(j2) & job_chunk(j2).eq(c))
+_STILL_READ = exists(j2, stale_load(j2) & job_chunk(j2).eq(c))
 """A chunk's old bytes are of no more interest once a store is to overwrite it, unless a stale load still reads them."""
 
 plan_store = Action(
@@ -156,7 +163,7 @@ evict = Action(
     updates=(
         assign_all(
             b, to=scan_result(b), value=scan_results["evicted"],
-            when=scan_result(b).one_of(scan_results["passed"], scan_results["passed_again"])
+            when=scan_results.one_of(scan_result(b), "passed", "passed_again")
             & hashed(b) & block_hash(b).eq(chunk_hash(c))
             & ~exists(
                 c2,

@@ -145,13 +145,7 @@ chunk_hash = function(
 )
 
 job_state = function("job_state", j, result=job_states, site=S, init=job_states["absent"], doc="lifecycle job")
-_under_way = job_state(j).one_of(
-    job_states["planned"],
-    job_states["store_in_flight"],
-    job_states["load_in_flight"],
-    job_states["flush_requested"],
-    job_states["stale"],
-)
+_under_way = job_states.one_of(job_state(j), "planned", "store_in_flight", "load_in_flight", "flush_requested", "stale")
 job_request = function("job_request", j, result=request, site=S, domain=_under_way, doc="the request that job j is of")
 job_loads = relation("job_loads", j, site=S, doc="j is a load (CPU to GPU), otherwise a store")
 job_block = function(

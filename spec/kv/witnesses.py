@@ -19,12 +19,7 @@ from interlock.spec.kv.coverage import (
     TINY,
     WITH_REST,
 )
-from interlock.spec.kv.predicates import (
-    live,
-    open_store,
-    pins,
-    stale,
-)
+from interlock.spec.kv.predicates import live, live_store, open_store, pins, stale, stale_load
 from interlock.spec.kv.vocabulary import (
     b,
     b2,
@@ -60,34 +55,24 @@ from interlock.spec.kv.vocabulary import (
     store_meta,
     w,
 )
-from interlock.spec.language.properties import (
-    Witness,
-)
-from interlock.spec.language.terms import TRUE, Primed, Term, exists, forall
+from interlock.spec.language.properties import witnesses_of
+from interlock.spec.language.terms import Primed, exists, forall
 
-
-def _witness(
-    id_: str, formula: Term, doc: str, *slices: str, source: str = "vacuity guard", applies: Term = TRUE
-) -> Witness:
-    return Witness(id=id_, formula=formula, doc=doc, slices=slices or EVERY, source=source, applies=applies)
-
+_witness = witnesses_of("", *EVERY)
 
 WITNESSES = (
     _witness(
         "two-live-stores-of-one-block",
         exists(
             j, j2,
-            j.ne(j2) & live(j) & ~job_loads(j) & live(j2) & ~job_loads(j2) & job_block(j).eq(job_block(j2)),
+            j.ne(j2) & live_store(j) & live_store(j2) & job_block(j).eq(job_block(j2)),
         ),
-        "A block is stored again while the flushed store of its allocation before is still to be acknowledged.",
-        DEDUP, FINISH_TWICE,
-        applies=~pins(),
+        "A block is stored again while the flushed store of its allocation before is still to be acknowledged.", DEDUP,
+        FINISH_TWICE, applies=~pins(),
     ),
     _witness(
-        "some-workers-fail",
-        exists(j, failure_seen(j) & (pending_count(j) > 0) & ~job_loads(j)),
-        "One worker has failed and others are still to report.",
-        PARTIAL,
+        "some-workers-fail", exists(j, failure_seen(j) & (pending_count(j) > 0) & ~job_loads(j)),
+        "One worker has failed and others are still to report.", PARTIAL,
     ),
     _witness("some-job-is-live", exists(j, live(j)), "A job is planned."),
     _witness("some-job-completes", exists(j, job_state(j).eq(job_states["completed"])), "A job completes."),
@@ -96,49 +81,32 @@ WITNESSES = (
         "second-store-of-one-allocation",
         exists(j, open_store(j) & reads_current(j) & scan_result(job_block(j)).eq(scan_results["passed_again"])),
         "A block is stored again in the same allocation after its first store completed and the chunk was evicted.",
-        STORE,
-        source="seeds 004",
+        STORE, source="seeds 004",
     ),
     _witness(
-        "two-blocks-with-one-hash",
-        exists(b, b2, b.ne(b2) & hashed(b) & hashed(b2) & block_hash(b).eq(block_hash(b2))),
-        "Two blocks hold one prefix, because a fully cached prompt computes its last block again.",
-        STORE, LOAD,
+        "two-blocks-with-one-hash", exists(b, b2, b.ne(b2) & hashed(b) & hashed(b2) & block_hash(b).eq(block_hash(b2))),
+        "Two blocks hold one prefix, because a fully cached prompt computes its last block again.", STORE, LOAD,
         source="seeds 004; contract 3.1",
     ),
     _witness(
         "finish-store-of-a-reallocated-block",
         exists(j, job_state(j).eq(job_states["flush_requested"]) & ~reads_current(j) & phase().eq(phases["scheduling"])
                & exists(b, job_block(j).eq(b) & fresh(b)) & exists(r, request_state(r).eq(request_states["finished"]))),
-        "A finish-time store and the reallocation of its block in one metadata: flushed, and clean.",
-        FINISH,
-        source="seeds 004, boundary test; contract J5",
-        applies=~pins() & finish_store.is_("yes"),
+        "A finish-time store and the reallocation of its block in one metadata: flushed, and clean.", FINISH,
+        source="seeds 004, boundary test; contract J5", applies=~pins() & finish_store.is_("yes"),
     ),
     _witness(
-        "some-request-is-held",
-        exists(r, request_state(r).eq(request_states["held"])),
-        "A request ends while it is loading.",
-        TINY,
-        LOAD,
-        LOAD_ACK,
+        "some-request-is-held", exists(r, request_state(r).eq(request_states["held"])),
+        "A request ends while it is loading.", TINY, LOAD, LOAD_ACK,
     ),
     _witness(
-        "some-load-completes",
-        exists(j, job_loads(j) & job_state(j).eq(job_states["completed"])),
-        "A load completes.",
-        TINY,
-        LOAD,
-        LOAD_ACK,
+        "some-load-completes", exists(j, job_loads(j) & job_state(j).eq(job_states["completed"])), "A load completes.",
+        TINY, LOAD, LOAD_ACK,
     ),
     _witness(
-        "last-step-flushes-a-load",
-        exists(j, job_loads(j) & job_state(j).eq(job_states["flush_requested"])),
-        "All requests have ended, one of them while it was loading: the flush names the load.",
-        TINY,
-        LOAD_ACK,
-        source="seeds 002: aborted while loading",
-        applies=idle.is_("flush", "flush_before_plan"),
+        "last-step-flushes-a-load", exists(j, job_loads(j) & job_state(j).eq(job_states["flush_requested"])),
+        "All requests have ended, one of them while it was loading: the flush names the load.", TINY, LOAD_ACK,
+        source="seeds 002: aborted while loading", applies=idle.is_("flush", "flush_before_plan"),
     ),
     _witness(
         "last-step-flushes-a-finish-store",
@@ -146,58 +114,36 @@ WITNESSES = (
         & exists(
             j, w, job_state(j).eq(job_states["flush_requested"]) & (store_meta(w, j) > 0) & (flush_meta(w, j) > 0)
         ),
-        "The last metadata plans a store and orders its flush.",
-        IDLE,
-        source="seeds 002",
+        "The last metadata plans a store and orders its flush.", IDLE, source="seeds 002",
         applies=idle.is_("flush") & finish_store.is_("yes"),
     ),
-    Witness(
-        id="a-scan-passes-over-a-block",
-        actions=("skip_store",),
-        formula=Primed(body=scanned(r, b)),
-        doc="A scan passes over a block because its store is under way, it is stored, or there is no room.",
-        slices=(TINY, STORE, DEDUP),
-        source="contract J2, J3",
+    _witness(
+        "a-scan-passes-over-a-block", Primed(body=scanned(r, b)),
+        "A scan passes over a block because its store is under way, it is stored, or there is no room.", TINY, STORE,
+        DEDUP, actions=("skip_store",), source="contract J2, J3",
     ),
     _witness("a-step-is-with-the-workers", phase().eq(phases["executing"]), "A step is executing.", TINY),
+    _witness("engine-comes-to-rest", phase().eq(phases["resting"]), "The engine has nothing to do.", *WITH_REST),
     _witness(
-        "engine-comes-to-rest",
-        phase().eq(phases["resting"]),
-        "The engine has nothing to do.",
-        *WITH_REST,
+        "chunk-is-used-again-after-a-reset", exists(j, j2, stale(j) & live(j2) & job_chunk(j).eq(job_chunk(j2))),
+        "A chunk is stored into while a job that a reset has made stale has still to be reported on.", RESET,
+        RESET_LOAD, source="contract L6", applies=~kv_reset.is_("ignored", "hold"),
     ),
     _witness(
-        "chunk-is-used-again-after-a-reset",
-        exists(j, j2, stale(j) & live(j2) & job_chunk(j).eq(job_chunk(j2))),
-        "A chunk is stored into while a job that a reset has made stale has still to be reported on.",
-        RESET,
-        RESET_LOAD,
-        source="contract L6",
-        applies=~kv_reset.is_("ignored", "hold"),
-    ),
-    _witness(
-        "stale-load-beside-a-new-store",
-        exists(j, j2, stale(j) & job_loads(j) & live(j2) & ~job_loads(j2) & job_chunk(j).eq(job_chunk(j2))),
-        "A chunk is stored into while a load that a reset has made stale may still read it.",
-        RESET_LOAD,
-        source="contract L6, I-58",
-        applies=~kv_reset.is_("ignored", "hold"),
+        "stale-load-beside-a-new-store", exists(j, j2, stale_load(j) & live_store(j2) & job_chunk(j).eq(job_chunk(j2))),
+        "A chunk is stored into while a load that a reset has made stale may still read it.", RESET_LOAD,
+        source="contract L6, I-58", applies=~kv_reset.is_("ignored", "hold"),
     ),
     _witness(
         "preempted-request-loads-again",
         exists(j, j2, live(j) & live(j2) & j.ne(j2) & job_request(j).eq(job_request(j2))),
-        "A request has two open jobs.",
-        BUSY,
-        applies=match_busy.is_("proceed") & ~pins(),
+        "A request has two open jobs.", BUSY, applies=match_busy.is_("proceed") & ~pins(),
     ),
-    Witness(
-        id="last-flush-beside-a-request-nobody-asked-about",
+    _witness(
+        "last-flush-beside-a-request-nobody-asked-about",
+        ~must_flush(j) & exists(r, request_state(r).eq(request_states["waiting"]) & forall(b, ~holds(r, b))),
+        "All tracked requests have finished, and a job is flushed for that, while another waits in the queue.", FINISH,
+        applies=idle.is_("flush", "flush_before_plan"), actions=("order_flush",),
         source="seeds 002: a request that is queued but was never asked about does not prevent it",
-        doc="All tracked requests have finished, and a job is flushed for that, while another waits in the queue.",
-        slices=(FINISH,),
-        applies=idle.is_("flush", "flush_before_plan"),
-        actions=("order_flush",),
-        formula=~must_flush(j)
-        & exists(r, request_state(r).eq(request_states["waiting"]) & forall(b, ~holds(r, b))),
     ),
 )  # fmt: skip

@@ -58,7 +58,7 @@ run_step = Action(
         send(
             done, j, over=(j,),
             when=(flush_meta(w, j) > 0)
-            & ((store_meta(w, j) > 0) | copy_state(w, j).one_of(*(copy_states[s] for s in _FLUSHABLE))),
+            & ((store_meta(w, j) > 0) | copy_states.one_of(copy_state(w, j), *_FLUSHABLE)),
         ),
         send(undone, j, over=(j,), when=(flush_meta(w, j) > 0) & copy_state(w, j).eq(copy_states["copy_failed"])),
     ),

@@ -7,8 +7,9 @@ True
 
 from __future__ import annotations
 
-from interlock.spec.language.elaborate import Elaborator, applies, readers, refuse_if_open
+from interlock.spec.language.elaborate import Elaborator, applies
 from interlock.spec.language.errors import SpecificationError
+from interlock.spec.language.open_slices import readers, refuse_if_open
 from interlock.spec.language.sorts import INT
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import System
@@ -28,7 +29,7 @@ def build(spec: Specification) -> Specification:
     Raises:
         SpecificationError: the first refusal, with the place and the fix.
     """
-    signature = _signature(spec)
+    signature = signature_of(spec)
     check_names(spec)
     check_presets(spec)
     check_slices(spec)
@@ -87,7 +88,8 @@ def _mean_the_same(spec: Specification, a: System, b: System) -> bool:
     )
 
 
-def _signature(spec: Specification) -> Signature:
+def signature_of(spec: Specification) -> Signature:
+    """What the type checker knows of a specification."""
     callables = (*spec.variables, *spec.channels)
     return Signature(
         symbols={

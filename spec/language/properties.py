@@ -111,6 +111,31 @@ class Witness(_Property):
     formula: AnyTerm
 
 
+class Witnessing(Protocol):
+    """Makes a witness of one module: its id, what has to be reachable, that in words, and the slices."""
+
+    def __call__(
+        self, id_: str, formula: Term, doc: str, *slices: Name, applies: Term = ..., actions: tuple[Name, ...] = ...,
+        source: str = ...,
+    ) -> Witness: ...  # fmt: skip
+
+
+def witnesses_of(module: str, *slices: Name) -> Witnessing:
+    """What the witnesses of a module share: how their ids begin, and the slices of those that name none."""
+    usual = slices
+
+    def witness(
+        id_: str, formula: Term, doc: str, *slices: Name, applies: Term = TRUE, actions: tuple[Name, ...] = (),
+        source: str = "vacuity guard",
+    ) -> Witness:  # fmt: skip
+        return Witness(
+            id=f"{module}-{id_}" if module else id_, source=source, doc=doc, slices=slices or usual, applies=applies,
+            actions=actions, formula=formula,
+        )  # fmt: skip
+
+    return witness
+
+
 class ActionProperty(_Property):
     """True of every step by one of ``actions``; ``Primed`` reads the state after it.
 
@@ -144,6 +169,25 @@ def about_steps_by(p: ActionProperty | BoundaryClause) -> tuple[str, ...]:
 def needs_graph(p: _Property) -> bool:
     """Whether judging it takes more than looking at each state once: the edges, every step, or what is enabled."""
     return isinstance(p, (LeadsTo, Quiescence)) or (isinstance(p, Witness) and bool(p.actions))
+
+
+def range_id(symbol: str) -> str:
+    """The id of the property, declared nowhere, that a counter stays in its declared range."""
+    return f"range-of-{symbol.replace('_', '-')}"
+
+
+def domain_id(symbol: str) -> str:
+    """The id of the property, declared nowhere, that a partial function is applied and given values in its domain."""
+    return f"domain-of-{symbol.replace('_', '-')}"
+
+
+def terms_of(p: Property) -> dict[str, Term]:
+    """What a property says, by the names of its fields."""
+    if isinstance(p, LeadsTo):
+        return {"premise": p.premise, "conclusion": p.conclusion}
+    if isinstance(p, Invariant) and p.premise is not None:
+        return {"formula": p.formula, "premise": p.premise}
+    return {"formula": p.formula}
 
 
 Property = Annotated[

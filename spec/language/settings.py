@@ -87,12 +87,15 @@ def expect(
     )
 
 
-def old_and_sound(sound: Mapping[str, str], rows: Iterable[tuple[str, str, str, str, str]]) -> tuple[Expectation, ...]:
+def old_and_sound(
+    sound: Mapping[str, str], rows: Iterable[tuple[str, str, str, str, str]], holds_because: str = ""
+) -> tuple[Expectation, ...]:
     """Two rows of the verdict table for each of these: the old value of a switch fails, the sound one holds.
 
     Args:
         sound: the sound value of each switch.
         rows: switch, old value, slice, property, and why the old value fails.
+        holds_because: what is said of each row that holds, if it is not the usual sentence.
     """
     return tuple(
         row
@@ -103,7 +106,7 @@ def old_and_sound(sound: Mapping[str, str], rows: Iterable[tuple[str, str, str, 
                 slice=slice_,
                 property=property_,
                 verdict="holds",
-                why=f"the sound value of {switch}",
+                why=holds_because or f"the sound value of {switch}",
                 set={switch: sound[switch]},
             ),
         )

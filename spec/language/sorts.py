@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.language.base import Declaration, Name
-from interlock.spec.language.terms import Member, Size, Var
+from interlock.spec.language.terms import Member, Size, Term, Var
 
 
 class Sort(Declaration):
@@ -38,6 +38,10 @@ class Enumeration(Declaration):
         if member not in self.members:
             raise KeyError(f"{self.name} has no member {member!r}; it has {', '.join(self.members)}")
         return Member(enum=self.name, name=member)
+
+    def one_of(self, value: Term, *members: str) -> Term:
+        """The term that says ``value`` is one of these members."""
+        return value.one_of(*(self[m] for m in members))
 
 
 BOOL = "bool"

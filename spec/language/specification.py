@@ -18,7 +18,7 @@ from interlock.spec.language.sorts import Enumeration, Sort
 from interlock.spec.language.variables import Channel, StateVar
 
 SCHEMA = 1
-"""Version of the JSON form; a reader refuses a newer one."""
+"""Version of a specification's JSON: which fields it has. The digest covers it."""
 
 
 class Specification(Declaration):
@@ -103,6 +103,21 @@ class Specification(Declaration):
                 raise UnknownName(f"value of switch {name}", value, list(switch.values))
             values[name] = value
         return values
+
+
+class ByDigest:
+    """A specification as a key: equal to any other that declares the same."""
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: Specification) -> None:
+        self.spec = spec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByDigest) and other.spec.digest == self.spec.digest
+
+    def __hash__(self) -> int:
+        return hash(self.spec.digest)
 
 
 class UnknownName(KeyError):

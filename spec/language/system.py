@@ -6,6 +6,7 @@ folded, lifecycle rows and messages have become conjuncts and updates, dropped v
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from interlock.spec.language.actions import Action, Conjunct, Update
@@ -13,7 +14,7 @@ from interlock.spec.language.properties import Property
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.sorts import BOOL, INT
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import Term, Var
+from interlock.spec.language.terms import TRUE, Term, Var, at
 from interlock.spec.language.variables import Site
 
 
@@ -33,6 +34,10 @@ class Variable:
     low: Term
     high: Term | None
     domain: Term | None
+
+    def defined_at(self, args: tuple[Term, ...]) -> Term:
+        """That the function is defined at arguments: its domain there; ``true`` of a total function."""
+        return TRUE if self.domain is None else at(self.domain, self.args, args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,21 @@ class System:
             raise ValueError("int has no fixed number of values")
         members = self.members(type_name)
         return len(members) if members is not None else self.scope[type_name]
+
+    def is_canonical(self, variables: Iterable[Var], values: Iterable[int]) -> bool:
+        """Whether values of variables stand for all that elements of sorts can be renamed to.
+
+        Elements of a sort are interchangeable, so it is enough to look at the assignments in which each
+        new one counts up by one: the first is element 0, the next that is another is element 1.
+        """
+        fresh: dict[str, int] = {}
+        for v, value in zip(variables, values, strict=True):
+            if v.sort == BOOL or self.members(v.sort) is not None:
+                continue
+            if value > fresh.get(v.sort, 0):
+                return False
+            fresh[v.sort] = max(fresh.get(v.sort, 0), value + 1)
+        return True
 
     def element(self, type_name: str, index: int) -> str:
         """The name of a value for people and traces: ``block0``, ``planned``, ``true``."""

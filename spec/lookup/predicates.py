@@ -6,7 +6,6 @@ from interlock.spec.language.terms import Term, exists, forall
 from interlock.spec.lookup.vocabulary import (
     ahead,
     covers,
-    group,
     key_state,
     key_states,
     lookup_state,
@@ -17,7 +16,6 @@ from interlock.spec.lookup.vocabulary import (
 )
 
 _r = request.var("rx")
-_g = group.var("gx")
 _p, _q = position.var("px"), position.var("qx")
 
 
@@ -38,7 +36,7 @@ def matched(r: Term) -> Term:
 
 def in_visit(r: Term) -> Term:
     """The scheduler visits r: its lookup is under way, or its hit is being allocated."""
-    return lookup_state(r).one_of(lookup_states["searching"], lookup_states["matched"], lookup_states["missed"])
+    return lookup_states.one_of(lookup_state(r), "searching", "matched", "missed")
 
 
 def no_visit() -> Term:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, Property, Witness, lemmas_of
+from interlock.spec.language.properties import (
+    ActionProperty,
+    Ground,
+    Invariant,
+    LeadsTo,
+    Property,
+    lemmas_of,
+    witnesses_of,
+)
 from interlock.spec.language.terms import Primed, exists, forall
+from interlock.spec.lookup.coverage import ALL_READY, EVERY, PENDING, THREE_GROUPS, WINDOWS
 from interlock.spec.lookup.predicates import awaits, full, has, matched, searching, upto, wider
-from interlock.spec.lookup.settings import ALL_READY, EVERY, PENDING, THREE_GROUPS, WINDOWS
 from interlock.spec.lookup.vocabulary import (
     accepted,
     ahead,
@@ -192,44 +200,29 @@ MODEL_IS_LAID_DOWN = ActionProperty(
     & forall(g2, p2, (prompt_order.has(p2) & full(g2)) >> Primed(body=full(g2))),
 )
 
+_witness = witnesses_of("")
+
 WITNESSES = (
-    Witness(
-        id="lookup-is-under-way",
-        source="contract 5(d)",
-        doc="A lookup asks its groups.",
-        slices=EVERY,
-        formula=exists(r, searching(r)),
+    _witness(
+        "lookup-is-under-way", exists(r, searching(r)), "A lookup asks its groups.", *EVERY, source="contract 5(d)",
     ),
-    Witness(
-        id="window-is-asked-again-and-lowers",
-        source="seeds 003: the loop repeats until it is stable",
-        doc="A group with a window is asked again, under the bound that another one has set, and lowers it further.",
-        slices=(WINDOWS,),
-        actions=("ask",),
-        formula=exists(q2, asked(r, g, q2)) & Primed(body=bound(r)).ne(bound(r)),
-        applies=_RERUN,
+    _witness(
+        "window-is-asked-again-and-lowers", exists(q2, asked(r, g, q2)) & Primed(body=bound(r)).ne(bound(r)),
+        "A group with a window is asked again, under the bound that another one has set, and lowers it further.",
+        WINDOWS, actions=("ask",), applies=_RERUN, source="seeds 003: the loop repeats until it is stable",
     ),
-    Witness(
-        id="two-windows-share-a-hit",
+    _witness(
+        "two-windows-share-a-hit",
+        exists(r, g, g2, matched(r) & windowed(g) & windowed(g2) & wider(g, g2) & exists(g3, full(g3))),
+        "A full group and two windows, one wider than the other, have a hit in common.", THREE_GROUPS,
         source="seeds 003",
-        doc="A full group and two windows, one wider than the other, have a hit in common.",
-        slices=(THREE_GROUPS,),
-        formula=exists(
-            r,
-            g,
-            g2,
-            matched(r) & windowed(g) & windowed(g2) & wider(g, g2) & exists(g3, full(g3)),
-        ),
     ),
-    Witness(
-        id="lower-hit-clears-later",
-        source="contract 5(d) fixpoint: if a defer was pending, clear it and ask all again",
-        doc="A group lowers the bound below a chunk that was waited for, and nothing is waited for any more.",
-        slices=(PENDING,),
-        actions=("ask",),
-        formula=deferred(r) & ~Primed(body=deferred(r)),
+    _witness(
+        "lower-hit-clears-later", deferred(r) & ~Primed(body=deferred(r)),
+        "A group lowers the bound below a chunk that was waited for, and nothing is waited for any more.", PENDING,
+        actions=("ask",), source="contract 5(d) fixpoint: if a defer was pending, clear it and ask all again",
     ),
-)
+)  # fmt: skip
 
 PROPERTIES: tuple[Property, ...] = (
     FOUND_IS_READY, NOTHING_LONGER, LATER_IS_OWN, LATER_IS_SHARED, NOTHING_MISSED, ASKED_ONCE, ASKED_FOR_NEWS,

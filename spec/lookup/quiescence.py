@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import Quiescence
 from interlock.spec.language.terms import forall
-from interlock.spec.lookup.settings import PENDING, THREE_GROUPS
+from interlock.spec.lookup.coverage import PENDING, THREE_GROUPS
 from interlock.spec.lookup.vocabulary import g, key_state, key_states, lookup_state, lookup_states, p, r
 
 QUIESCENCE = Quiescence(

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.language.settings import Preset, Slice, expect, old_and_sound
-
-WINDOWS, THREE_GROUPS, PENDING = "lookup_windows", "lookup_three_groups", "lookup_pending"
-ALL_READY = (WINDOWS, THREE_GROUPS)
-EVERY = (*ALL_READY, PENDING)
+from interlock.spec.lookup.coverage import PENDING, THREE_GROUPS, WINDOWS
 
 _SOUND = {"lowered_bound": "asked_again", "lowered_defer": "cleared", "asking_order": "decreasing"}
 _OLD = "vllm-0.20.2/OffloadingConnector"

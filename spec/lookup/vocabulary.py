@@ -79,7 +79,7 @@ bound = function(
     r,
     result=position,
     site=S,
-    domain=lookup_state(r).one_of(lookup_states["searching"], lookup_states["matched"]),
+    domain=lookup_states.one_of(lookup_state(r), "searching", "matched"),
     doc="max_hit: the last position with which the hit of r may end; once it is matched, that with which it ends",
 )
 accepted = relation(

@@ -105,7 +105,7 @@ answer_match = Action(
         need("not-yet-answered", ~answered(r)),
         need(
             "what-the-connector-answers",
-            a.one_of(answers["nothing"], answers["some"]) | (a.eq(answers["whole"]) & hit_cap.is_("full")),
+            answers.one_of(a, "nothing", "some") | (a.eq(answers["whole"]) & hit_cap.is_("full")),
         ),
     ),
     updates=_ANSWER,
@@ -115,7 +115,7 @@ answer_match = Action(
 match_out_of_range = Action(
     name="match_out_of_range", event="get_num_new_matched_tokens", params=(r, a), site=SITE, fault=True,
     fires=(fire("seat", r),),
-    guard=(need("out-of-range", a.one_of(answers["below_zero"], answers["beyond"])),),
+    guard=(need("out-of-range", answers.one_of(a, "below_zero", "beyond")),),
     updates=_ANSWER,
     source="B-057 vllm #43517", doc="A connector answers with a number that cannot be.",
 )  # fmt: skip
@@ -216,7 +216,7 @@ resume_request = Action(
 cancel = Action(
     name="cancel", event="cancel", params=(r,), site=SITE,
     guard=(
-        need("alive", seat_state(r).one_of(seat_states["queued"], seat_states["running"], seat_states["preempted"])),
+        need("alive", seat_states.one_of(seat_state(r), "queued", "running", "preempted")),
     ),
     updates=(assign(cancel_asked(r), True),),
     source="contract Q30, R-52", doc="The client cancels r.",

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, LeadsTo, Witness
-from interlock.spec.language.terms import Primed, Term, card, conjunction, exists, forall
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, LeadsTo, witnesses_of
+from interlock.spec.language.terms import Primed, card, conjunction, exists, forall
 from interlock.spec.mirror.actions import allocated, is_open, is_running, mirrored
+from interlock.spec.mirror.coverage import (
+    ALL,
+    BATCH,
+    CANCELLING,
+    COPYING,
+    EVERY,
+    MATCH,
+    SAVES,
+    SAVING,
+    TABLE,
+    TWO_SAVES,
+)
 from interlock.spec.mirror.vocabulary import (
     a,
     answered,
@@ -37,12 +49,6 @@ from interlock.spec.mirror.vocabulary import (
     tracked,
     whole_blocks,
 )
-
-COPYING = ("mirror_table", "mirror_batch", "mirror_all")
-SCANNING = ("mirror_table", "mirror_batch", "mirror_all")
-SAVING = ("mirror_saves", "mirror_two_saves", "mirror_all")
-CANCELLING = ("mirror_table", "mirror_match", "mirror_saves")
-EVERY = ("mirror_table", "mirror_batch", "mirror_match", "mirror_saves", "mirror_two_saves", "mirror_all")
 
 _done = seat_state(r).eq(seat_states["done"])
 _queued = seat_state(r).eq(seat_states["queued"])
@@ -118,7 +124,7 @@ ANSWER_TAKEN = ActionProperty(
     id="answer-is-taken-as-given",
     source="contract R-04, R-07",
     doc="What the connector answers is what the scheduler goes by, possible or not; nobody bends it.",
-    slices=("mirror_match", "mirror_all"),
+    slices=(MATCH, ALL),
     actions=("answer_match", "match_out_of_range"),
     formula=conjunction(*(a.eq(answers[name]) >> Primed(body=hit(r)).eq(n) for name, n in _said.items())),
 )
@@ -134,7 +140,7 @@ MATCHED_FIRST = Invariant(
     id="scheduled-request-was-matched",
     source="contract R-17, Q9",
     doc="A request is scheduled only once the connector has answered its match.",
-    slices=("mirror_match", "mirror_all"),
+    slices=(MATCH, ALL),
     formula=forall(r, is_running(r) >> answered(r)),
     premise=exists(r, is_running(r)),
 )
@@ -142,7 +148,7 @@ ROWS_ARE_ONES = Invariant(
     id="block-is-in-one-request-table",
     source="contract G1",
     doc="A block is in one table at a time, and in none of a request that waits or has gone.",
-    slices=(*COPYING, "mirror_two_saves"),
+    slices=(*COPYING, TWO_SAVES),
     formula=forall(r, r2, b, (table_row(r, b) & table_row(r2, b)) >> r.eq(r2))
     & forall(r, b, table_row(r, b) >> (is_running(r) | _done)),
     premise=exists(r, b, table_row(r, b)),
@@ -172,7 +178,7 @@ HIT_IN_RANGE = Invariant(
     id="hit-count-in-range",
     source="contract R-04, R-05; B-057 vllm #43517, B-177 tpu-inference #860",
     doc="A request that is scheduled has 0 <= hit <= prompt - 1: no impossible count, and a token to compute.",
-    slices=("mirror_match", "mirror_all"),
+    slices=(MATCH, ALL),
     formula=forall(r, is_running(r) >> ((hit(r) >= 0) & (hit(r) <= 1))),
     premise=exists(r, is_running(r) & (hit(r) > 0)),
 )
@@ -180,7 +186,7 @@ ANSWER_LEAVES_ONE = BoundaryClause(
     id="answer-leaves-a-token-to-compute",
     source="contract R-05; B-177 tpu-inference #860",
     doc="The connector never claims the whole prompt.",
-    slices=("mirror_match", "mirror_all"),
+    slices=(MATCH, ALL),
     action="answer_match",
     formula=a.ne(answers["whole"]),
     invariant="hit-count-in-range",
@@ -189,7 +195,7 @@ GOOD_IS_ADMITTED = ActionProperty(
     id="only-impossible-answers-are-refused",
     source="B-057 vllm #43517; contract R-04",
     doc="A request is refused for an impossible count only.",
-    slices=("mirror_match", "mirror_all"),
+    slices=(MATCH, ALL),
     actions=("refuse_answer",),
     formula=(hit(r) < 0) | (hit(r) > 2),
 )
@@ -230,7 +236,7 @@ DONE_GO = LeadsTo(
     id="done-requests-are-forgotten",
     source="contract V-01, R-26",
     doc="The connector forgets every request that is over.",
-    slices=("mirror_saves", "mirror_match"),
+    slices=(SAVES, MATCH),
     vars=(r,),
     premise=_done,
     conclusion=~_done,
@@ -239,7 +245,7 @@ IMPOSSIBLE_ENDS = LeadsTo(
     id="impossible-answer-ends-its-request",
     source="B-057 vllm #43517",
     doc="A request whose answer is impossible does not stay queued.",
-    slices=("mirror_match",),
+    slices=(MATCH,),
     vars=(r,),
     premise=_queued & ((hit(r) < 0) | (hit(r) > 2)),
     conclusion=~_queued,
@@ -278,54 +284,37 @@ LISTED_ONCE = ActionProperty(
 )
 
 
-def _witness(id_: str, formula: Term, doc: str, *slices: str) -> Witness:
-    return Witness(id=f"mirror-{id_}", formula=formula, doc=doc, slices=slices, source="vacuity guard")
-
+_witness = witnesses_of("mirror")
 
 WITNESSES = (
     _witness("some-cancel-asked", exists(r, cancel_asked(r)), "A request is cancelled.", *CANCELLING),
-    _witness("some-request-done", exists(r, _done), "A request is over.", "mirror_saves", "mirror_match"),
+    _witness("some-request-done", exists(r, _done), "A request is over.", SAVES, MATCH),
     _witness(
         "some-answer-impossible", exists(r, _queued & ((hit(r) < 0) | (hit(r) > 2))), "A connector answers nonsense.",
-        "mirror_match",
+        MATCH,
     ),
-    _witness(
-        "some-answer-below-zero", exists(r, _queued & (hit(r) < 0)), "A connector answers -1.", "mirror_match",
-    ),
+    _witness("some-answer-below-zero", exists(r, _queued & (hit(r) < 0)), "A connector answers -1.", MATCH),
     _witness(
         "some-answer-beyond-the-prompt", exists(r, _queued & (hit(r) > 2)),
-        "A connector answers with more than the prompt has.", "mirror_match",
+        "A connector answers with more than the prompt has.", MATCH,
+    ),
+    _witness("scheduled-without-a-hit", exists(r, is_running(r) & hit(r).eq(0)), "Nothing was hit.", MATCH),
+    _witness("plain-store", exists(k, is_open(k) & ~listed_twice(k)), "A job lists a block once.", SAVES),
+    _witness("two-blocks-stored", exists(r, store_cursor(r) >= 2), "Two blocks of a request are stored.", TABLE),
+    _witness(
+        "resumed-after-a-store", exists(r, resumed(r) & (store_cursor(r) > 0)),
+        "A request is resumed that had stored a block.", TABLE,
     ),
     _witness(
-        "scheduled-without-a-hit", exists(r, is_running(r) & hit(r).eq(0)), "Nothing was hit.", "mirror_match",
-    ),
-    _witness(
-        "plain-store", exists(k, is_open(k) & ~listed_twice(k)), "A job lists a block once.", "mirror_saves",
-    ),
-    _witness(
-        "two-blocks-stored", exists(r, store_cursor(r) >= 2), "Two blocks of a request are stored.", "mirror_table",
-    ),
-    _witness(
-        "resumed-after-a-store",
-        exists(r, resumed(r) & (store_cursor(r) > 0)),
-        "A request is resumed that had stored a block.",
-        "mirror_table",
-    ),
-    _witness(
-        "refused-beside-another",
-        exists(r, r2, r.ne(r2) & store_refused(r) & exists(b, report_row(r2, b))),
-        "A store is refused in a step that reports blocks of another request.",
-        "mirror_batch",
+        "refused-beside-another", exists(r, r2, r.ne(r2) & store_refused(r) & exists(b, report_row(r2, b))),
+        "A store is refused in a step that reports blocks of another request.", BATCH,
     ),
     _witness(
         "two-stores-of-one-request",
         exists(r, card(k, save_state(k).eq(save_states["in_flight"]) & save_for(k, r)).eq(2)),
-        "Two stores of one request are in flight.",
-        "mirror_saves",
+        "Two stores of one request are in flight.", SAVES,
     ),
-    _witness(
-        "shared-block-is-stored", exists(k, is_open(k) & listed_twice(k)), "A job lists a block twice.", "mirror_saves",
-    ),
+    _witness("shared-block-is-stored", exists(k, is_open(k) & listed_twice(k)), "A job lists a block twice.", SAVES),
 )  # fmt: skip
 
 PROPERTIES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.settings import Expectation, Preset, Slice, old_and_sound
+from interlock.spec.language.settings import Preset, Slice, expect, old_and_sound
 
 _SOUND = {
     "resume_blocks": "replace",
@@ -126,8 +126,5 @@ EXPECTATIONS = (
             ),
         ),
     ),
-    Expectation(
-        preset="seed", slice="mirror_table", property="mirror-equals-block-table", verdict="holds",
-        why="the seed has the sound values",
-    ),
+    expect("holds", "mirror_table", "mirror-equals-block-table", "the seed has the sound values", "seed"),
 )  # fmt: skip

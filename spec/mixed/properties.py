@@ -5,9 +5,9 @@ from __future__ import annotations
 from interlock.spec.encoder.predicates import is_
 from interlock.spec.encoder.quiescence import AT_REST as ENCODER_AT_REST
 from interlock.spec.encoder.vocabulary import kv_held
-from interlock.spec.kv.predicates import live
+from interlock.spec.kv.predicates import live_store
 from interlock.spec.kv.quiescence import QUIESCENCE as KV_QUIESCENCE
-from interlock.spec.kv.vocabulary import b, holds, j, job_loads, r, request_state, request_states
+from interlock.spec.kv.vocabulary import b, holds, j, r, request_state, request_states
 from interlock.spec.language.properties import Invariant, Quiescence, Witness
 from interlock.spec.language.terms import exists, forall
 
@@ -50,13 +50,13 @@ PROPERTIES = (
         source="contract Q19, J6",
         doc="The encoder holds up a running request while a store of its blocks is under way.",
         slices=("kv_and_encoder",),
-        formula=exists(r, is_(r, "stalled")) & exists(j, live(j) & ~job_loads(j)),
+        formula=exists(r, is_(r, "stalled")) & exists(j, live_store(j)),
     ),
     Witness(
         id="deferred-while-a-store-is-open",
         source="contract Q5, Q22, J9",
         doc="A preempted request is deferred by the encoder while a store of its former blocks is under way.",
         slices=("kv_and_encoder",),
-        formula=_DEFERRED & exists(j, live(j) & ~job_loads(j)),
+        formula=_DEFERRED & exists(j, live_store(j)),
     ),
 )

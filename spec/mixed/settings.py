@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.settings import Expectation, Slice
+from interlock.spec.language.settings import Slice, expect
 
 SLICES = (
     Slice(
@@ -31,12 +31,12 @@ COVERED = {
 }  # fmt: skip
 
 EXPECTATIONS = (
-    Expectation(
-        slice="kv_and_encoder", property="encoder-item-never-read-in-transit", verdict="fails",
-        set={"ec_gate": "none"}, why="nobody asks, whatever KV transfers do meanwhile",
+    expect(
+        "fails", "kv_and_encoder", "encoder-item-never-read-in-transit",
+        "nobody asks, whatever KV transfers do meanwhile", ec_gate="none",
     ),
-    Expectation(
-        slice="kv_and_encoder", property="deferred-by-encoder-holds-no-block", verdict="holds",
-        set={"ec_gate": "all"}, why="the gate comes before the allocation",
+    expect(
+        "holds", "kv_and_encoder", "deferred-by-encoder-holds-no-block", "the gate comes before the allocation",
+        ec_gate="all",
     ),
 )  # fmt: skip

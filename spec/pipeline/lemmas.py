@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import lemmas_of
 from interlock.spec.language.terms import exists, forall
-from interlock.spec.pipeline.predicates import building, dispatched, is_open, to_copy, under_way
-from interlock.spec.pipeline.settings import DEPTH_ONE, DEPTH_ONE_PAIR, DEPTH_TWO
+from interlock.spec.pipeline.predicates import building, carried, dispatched, is_open, not_after, to_copy, under_way
+from interlock.spec.pipeline.settings import EVERY
 from interlock.spec.pipeline.vocabulary import (
     before,
     flush_due,
     flush_order,
     handed,
     j,
+    names,
     overwrites,
-    shard_state,
-    shard_states,
     slot_state,
     slot_states,
     step_done,
     step_order,
-    store_order,
     stow_state,
     stow_states,
     t,
     t2,
     w,
 )
-
-EVERY = (DEPTH_ONE, DEPTH_ONE_PAIR, DEPTH_TWO)
-
 
 _lemma = lemmas_of("store-source-stable-in-pipeline", EVERY)
 
@@ -41,14 +36,6 @@ LEMMAS = (
         "At most one step is being built.",
         forall(t, t2, (building(t) & building(t2)) >> t.eq(t2)),
         exists(t, building(t)),
-    ),
-    _lemma(
-        "slots-are-ordered-by-dispatch",
-        "Unprocessed steps are in the order of dispatch, and nothing else is.",
-        forall(t, t2, before(t, t2) >> (dispatched(t) & dispatched(t2) & ~before(t2, t)))
-        & forall(t, t2, (dispatched(t) & dispatched(t2) & t.ne(t2)) >> (before(t, t2) | before(t2, t))),
-        exists(t, t2, before(t, t2)),
-        (DEPTH_TWO,),
     ),
     _lemma(
         "a-slot-in-hand-is-dispatched",
@@ -66,62 +53,34 @@ LEMMAS = (
     ),
     _lemma(
         "orders-travel-with-their-slot",
-        "A store order is of a store that is under way, in a step that its worker has not run; flush orders likewise.",
+        (
+            "A job is carried only while it is under way, by a step that its worker has not run; flush orders too are "
+            "in such a step, and the scheduler knows which."
+        ),
         forall(
             w, j, t,
-            ((store_order(w, j, t) > 0) >> (under_way(j) & slot_state(t).ne(slot_states["idle"]) & _not_run))
-            & ((flush_order(w, j, t) > 0) >> (slot_state(t).ne(slot_states["idle"]) & _not_run)),
+            (carried(w, j, t) >> (under_way(j) & slot_state(t).ne(slot_states["idle"]) & _not_run))
+            & ((flush_order(w, j, t) > 0) >> (slot_state(t).ne(slot_states["idle"]) & _not_run & names(t, j))),
         ),
-        exists(w, j, t, store_order(w, j, t) > 0),
-    ),
-    _lemma(
-        "a-slot-that-overwrites-comes-last",
-        "A step that overwrites a source is unprocessed, and the step that carries the store does not come after it.",
-        forall(t, j, overwrites(t, j) >> slot_state(t).ne(slot_states["idle"]))
-        & forall(
-            w, j, t, t2,
-            ((store_order(w, j, t2) > 0) & overwrites(t, j))
-            >> (t.eq(t2) | before(t2, t) | (building(t) & dispatched(t2))),
-        ),
-        exists(t, j, overwrites(t, j)),
+        exists(w, j, t, carried(w, j, t)),
     ),
     _lemma(
         "a-due-flush-is-of-the-slot-being-built",
-        "A flush is still to be ordered of just the open stores whose source the step being built overwrites.",
-        forall(j, flush_due(j) >> (is_open(j) & exists(t, building(t) & overwrites(t, j))))
+        "A flush is due only while a step is built, of open jobs, and of each whose source that step overwrites.",
+        forall(j, flush_due(j) >> (is_open(j) & exists(t, building(t))))
         & forall(t, j, (flush_due(j) & overwrites(t, j)) >> building(t))
         & forall(t, j, (is_open(j) & overwrites(t, j)) >> flush_due(j)),
         exists(j, flush_due(j)),
     ),
     _lemma(
-        "an-overwritten-source-is-flushed-by-that-slot",
-        "Where a store is still to copy, the step that overwrites its source flushes it, or is about to be told to.",
-        forall(
-            w, j, t, t2,
-            (
-                overwrites(t, j)
-                & (shard_state(w, j).eq(shard_states["queued"]) | (store_order(w, j, t2) > 0))
-            )
-            >> (flush_due(j) | (flush_order(w, j, t) > 0)),
-        ),
-        exists(t, j, overwrites(t, j)),
-    ),
-    _lemma(
-        "an-ordered-flush-is-of-an-overwritten-source",
-        "A flush that was ordered of a store still to copy is on its way with the step that overwrites its source.",
+        "an-ordered-flush-reaches-what-is-still-to-copy",
+        "The flush of a job that is still to copy is on its way, in a step that does not come before the job.",
         forall(
             w, j,
-            (stow_state(j).eq(stow_states["flush_ordered"]) & to_copy(w, j))
-            >> exists(t, overwrites(t, j) & (flush_order(w, j, t) > 0)),
-        ),
+            (stow_state(j).eq(stow_states["flush_ordered"]) & to_copy(w, j)) >> exists(t, flush_order(w, j, t) > 0),
+        )
+        & forall(w, j, t, t2, (carried(w, j, t2) & (flush_order(w, j, t) > 0)) >> not_after(t2, t)),
         exists(w, j, stow_state(j).eq(stow_states["flush_ordered"]) & to_copy(w, j)),
     ),
 )  # fmt: skip
 PIPELINE_LEMMAS = tuple(lemma.id for lemma in LEMMAS)
-_OF_FLUSHES = (
-    "slots-are-ordered-by-dispatch",
-    "an-overwritten-source-is-flushed-by-that-slot",
-    "an-ordered-flush-is-of-an-overwritten-source",
-)
-COUNTING_LEMMAS = tuple(i for i in PIPELINE_LEMMAS if i not in _OF_FLUSHES)
-"""Counting reports needs to know nothing of flushes."""

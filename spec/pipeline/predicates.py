@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.terms import Term, exists
+from interlock.spec.language.terms import TRUE, Term, exists, forall, ite
 from interlock.spec.pipeline.vocabulary import (
+    acks_due,
+    b2,
+    before,
+    comeback_state,
+    comeback_states,
+    finish_untold,
     flush_order,
+    held,
+    j3,
+    load_order,
+    loads,
     overwrites,
+    pipeline_idle,
     shard_state,
     shard_states,
     slot_state,
     slot_states,
+    source,
     store_order,
     stow_state,
     stow_states,
     t3,
+    used,
     w2,
 )
 
@@ -28,33 +41,83 @@ def dispatched(at: Term) -> Term:
     return slot_state(at).eq(slot_states["dispatched"])
 
 
-def under_way(store: Term) -> Term:
-    """Some worker has still to acknowledge the store."""
-    return stow_state(store).ne(stow_states["absent"])
+def under_way(job: Term) -> Term:
+    """Some worker has still to acknowledge the job."""
+    return stow_state(job).ne(stow_states["absent"])
 
 
-def is_open(store: Term) -> Term:
-    """No flush of the store was ordered, as the scheduler's books have it."""
-    return stow_state(store).one_of(stow_states["planned"], stow_states["in_flight"])
+def is_open(job: Term) -> Term:
+    """The job is under way, and no flush of it was ordered, as the scheduler's books have it."""
+    return stow_state(job).one_of(stow_states["planned"], stow_states["in_flight"])
 
 
-def open_until_delivery(store: Term) -> Term:
-    """Open until the last acknowledgement, or until every worker has the metadata that orders the flush."""
-    return is_open(store) | (
-        stow_state(store).eq(stow_states["flush_ordered"]) & exists(w2, t3, flush_order(w2, store, t3) > 0)
-    )
+def open_store(job: Term) -> Term:
+    """An open job that is a store: the dedup set has its block."""
+    return is_open(job) & ~loads(job)
 
 
-def reallocated(store: Term) -> Term:
-    """An unprocessed step overwrites the source of the store."""
-    return exists(t3, overwrites(t3, store))
+def open_until_delivery(job: Term) -> Term:
+    """A store, open until the last acknowledgement, or until every worker has the metadata that orders the flush."""
+    delivered = ~exists(w2, t3, flush_order(w2, job, t3) > 0)
+    return ~loads(job) & (is_open(job) | (stow_state(job).eq(stow_states["flush_ordered"]) & ~delivered))
 
 
-def to_copy(at: Term, store: Term) -> Term:
-    """The worker has the store, or is to get it, and has not copied its shard."""
-    return shard_state(at, store).eq(shard_states["queued"]) | exists(t3, store_order(at, store, t3) > 0)
+def last_report(job: Term) -> Term:
+    """The acknowledgement at hand is the last one that the job waits for."""
+    return acks_due(job) <= 1
 
 
-def with_worker(at: Term, store: Term) -> Term:
-    """The worker has the store, or is to get it, and has not acknowledged it."""
-    return shard_state(at, store).ne(shard_states["idle"]) | exists(t3, store_order(at, store, t3) > 0)
+def reallocated(job: Term) -> Term:
+    """An unprocessed step overwrites the source of the job."""
+    return exists(t3, overwrites(t3, job))
+
+
+def is_filled(block: Term) -> Term:
+    """A load that is under way writes the block."""
+    return exists(j3, under_way(j3) & loads(j3) & source(j3).eq(block))
+
+
+def carried(at: Term, job: Term, step: Term) -> Term:
+    """The metadata of the step has the job, and the worker has not run it."""
+    return (store_order(at, job, step) > 0) | (load_order(at, job, step) > 0)
+
+
+def to_copy(at: Term, job: Term) -> Term:
+    """The worker has the job, or is to get it, and has not copied its shard."""
+    return shard_state(at, job).eq(shard_states["queued"]) | exists(t3, carried(at, job, t3))
+
+
+def with_worker(at: Term, job: Term) -> Term:
+    """The worker has the job, or is to get it, and has not acknowledged it."""
+    return shard_state(at, job).ne(shard_states["idle"]) | exists(t3, carried(at, job, t3))
+
+
+def not_after(step: Term, other: Term) -> Term:
+    """Workers run the step before the other one, or the two are the same."""
+    return step.eq(other) | before(step, other) | (dispatched(step) & building(other))
+
+
+def waits_again(block: Term) -> Term:
+    """The request that was preempted, and lost the block, waits."""
+    return comeback_state(block).eq(comeback_states["waits"])
+
+
+def all_finished() -> Term:
+    """No tracked request goes on: each has finished, or is held for the load that it ended with."""
+    return forall(b2, ~waits_again(b2) & (used(b2) >> held(b2)))
+
+
+def last_flush_is_due(job: Term) -> Term:
+    """All tracked requests have finished, and ``pipeline_idle`` says that the last metadata flushes this open job."""
+    before_plan = pipeline_idle.is_("flush_before_plan") & stow_state(job).ne(stow_states["planned"])
+    return ite(pipeline_idle.is_("flush"), TRUE, before_plan) & all_finished() & is_open(job)
+
+
+def work_is_reported() -> Term:
+    """The connector reports pending work: a job is under way, or a request has just finished and may be stored."""
+    return pipeline_idle.is_("flush", "drain") & (finish_untold() | exists(j3, under_way(j3)))
+
+
+def a_request_is_left() -> Term:
+    """A request has blocks or waits for them, or no metadata has said yet that it has finished."""
+    return finish_untold() | exists(b2, used(b2) | waits_again(b2))

@@ -19,6 +19,7 @@ from interlock.spec.language.variables import Site
 from interlock.spec.tiers.predicates import (
     fills,
     has_backup,
+    in_flight,
     is_cached,
     is_granted_on,
     is_kind,
@@ -282,7 +283,6 @@ evict_tier_entry = Action(
     doc="The second tier drops a key that nobody reads; its bytes may be anything from then on.",
 )  # fmt: skip
 
-_in_flight = operation_state(o).eq(operation_states["in_flight"])
 _kept = tier_reset.is_("not_passed_on")
 _fenced = tier_reset.is_("fences")
 reset_tiers = Action(
@@ -293,26 +293,26 @@ reset_tiers = Action(
     updates=(
         assign_all(
             c, to=slot_pins(c),
-            value=card(o, reads(o) & (_kept | _in_flight) & operation_slot(o).eq(c)),
+            value=card(o, reads(o) & (_kept | in_flight(o)) & operation_slot(o).eq(c)),
         ),
         assign_all(
-            o, r, to=operation_for(o, r), value=operation_for(o, r) & (_kept | _in_flight),
+            o, r, to=operation_for(o, r), value=operation_for(o, r) & (_kept | in_flight(o)),
         ),
         assign(
             cpu_used(),
             ite(
                 _kept, cpu_used(),
-                ite(_fenced, card(c, exists(o, (fills(o) | reads(o)) & _in_flight & operation_slot(o).eq(c))), 0),
+                ite(_fenced, card(c, exists(o, (fills(o) | reads(o)) & in_flight(o) & operation_slot(o).eq(c))), 0),
             ),
         ),
         assign(
             tier_used(),
             ite(
                 _kept, tier_used(),
-                ite(_fenced, card(h, exists(o, _in_flight & is_kind(o, "cascade") & operation_key(o).eq(h))), 0),
+                ite(_fenced, card(h, exists(o, in_flight(o) & is_kind(o, "cascade") & operation_key(o).eq(h))), 0),
             ),
         ),
-        assign_all(o, to=before_reset(o), value=True, when=_in_flight),
+        assign_all(o, to=before_reset(o), value=True, when=in_flight(o)),
         assign_all(
             c, to=cpu_slot_value(c), value=tier_values["outdated"],
             when=cpu_slot_value(c).eq(tier_values["right"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.language.lifecycles import Lifecycle, row
 from interlock.spec.language.terms import exists
-from interlock.spec.tiers.predicates import fills, is_kind, is_last_user, may_collect, reads
+from interlock.spec.tiers.predicates import fills, in_flight, is_kind, is_last_user, may_collect, reads
 from interlock.spec.tiers.vocabulary import (
     c,
     cancelled_plan,
@@ -16,8 +16,6 @@ from interlock.spec.tiers.vocabulary import (
     o2,
     operation_key,
     operation_slot,
-    operation_state,
-    operation_states,
     r,
     tier_reset,
 )
@@ -69,9 +67,7 @@ RECORD = Lifecycle(
     ),
 )  # fmt: skip
 
-_used_in_flight = exists(
-    o, operation_state(o).eq(operation_states["in_flight"]) & (fills(o) | reads(o)) & operation_slot(o).eq(c)
-)
+_used_in_flight = exists(o, in_flight(o) & (fills(o) | reads(o)) & operation_slot(o).eq(c))
 _fences = tier_reset.is_("fences")
 _FAILED_SOURCE = "contract 3.2 complete_store(success=False)"
 _STALE_SOURCE = "contract R-62, I-58: what a reset found in use is free when its transfer has ended"
@@ -123,10 +119,7 @@ SLOT = Lifecycle(
     ),
 )  # fmt: skip
 
-_written_in_flight = exists(
-    o,
-    operation_state(o).eq(operation_states["in_flight"]) & is_kind(o, "cascade") & operation_key(o).eq(h),
-)
+_written_in_flight = exists(o, in_flight(o) & is_kind(o, "cascade") & operation_key(o).eq(h))
 
 _keeps = failed_write.is_("entry_kept")
 ENTRY = Lifecycle(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.language.terms import Term, exists, ite
-from interlock.spec.shared.sorts import chunk, hash_, request
+from interlock.spec.shared.sorts import chunk, request
 from interlock.spec.tiers.vocabulary import (
     cancelled_prefetch,
     client_state,
@@ -28,17 +28,22 @@ from interlock.spec.tiers.vocabulary import (
     slot_pins,
 )
 
-_c, _o, _r, _h = chunk.var("cx"), operation.var("ox"), request.var("rx"), hash_.var("hx")
+_c, _o, _r = chunk.var("cx"), operation.var("ox"), request.var("rx")
 
 
 def live(o: Term) -> Term:
     """Operation o is planned or in flight."""
-    return operation_state(o).one_of(operation_states["planned"], operation_states["in_flight"])
+    return operation_states.one_of(operation_state(o), "planned", "in_flight")
+
+
+def in_flight(o: Term) -> Term:
+    """Operation o is in flight."""
+    return operation_state(o).eq(operation_states["in_flight"])
 
 
 def is_kind(o: Term, *kinds: str) -> Term:
     """Operation o, which is there, is of one of these kinds."""
-    return operation_kind(o).one_of(*(operation_kinds[k] for k in kinds))
+    return operation_kinds.one_of(operation_kind(o), *kinds)
 
 
 def fills(o: Term) -> Term:
@@ -51,9 +56,14 @@ def reads(o: Term) -> Term:
     return live(o) & is_kind(o, "cascade", "retrieval")
 
 
+def is_ready(c: Term) -> Term:
+    """Slot c is a hit for lookup."""
+    return cpu_slot_state(c).eq(cpu_slot_states["ready"])
+
+
 def in_sight(c: Term, h: Term) -> Term:
     """Slot c holds key h, or is to hold it: lookup sees it."""
-    return cpu_slot_state(c).one_of(cpu_slot_states["pending"], cpu_slot_states["ready"]) & slot_key(c).eq(h)
+    return cpu_slot_states.one_of(cpu_slot_state(c), "pending", "ready") & slot_key(c).eq(h)
 
 
 def is_cached(h: Term) -> Term:
@@ -88,9 +98,7 @@ def is_offered(r: Term, h: Term) -> Term:
 
 def may_collect(o: Term) -> Term:
     """The slot of fill or promotion o is taken at its end, although its request may be gone."""
-    alive = exists(
-        _r, operation_for(o, _r) & client_state(_r).one_of(client_states["waiting"], client_states["running"])
-    )
+    alive = exists(_r, operation_for(o, _r) & client_states.one_of(client_state(_r), "waiting", "running"))
     return ite(cancelled_prefetch.is_("collected"), True, alive)
 
 

@@ -1,32 +1,66 @@
-"""What must hold: pins, records, transfers and their reports, what is offered and served, the books, progress."""
+"""What must hold of pins, records, transfers and their reports, and of the books of the tiers."""
 
 from __future__ import annotations
 
-from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Witness
-from interlock.spec.language.terms import TRUE, Primed, Term, card, exists, forall, ite
-from interlock.spec.tiers.predicates import fills, is_granted_on, is_kind, is_waiting, live, reads, waits_for
+from interlock.spec.language.properties import ActionProperty, Invariant
+from interlock.spec.language.terms import Primed, card, exists, forall, ite
+from interlock.spec.tiers.contents import (
+    DROPPED_IS_OLD,
+    EVICTED_AFTER_BACKUP,
+    LOAD_READS_KEY,
+    NOT_BEFORE_RESET,
+    ONLY_COMPLETED,
+    READY_IS_TRUE,
+    STALE_IS_OLD,
+    UNWRITTEN,
+)
+from interlock.spec.tiers.coverage import (
+    BACKING_UP,
+    BACKUP_TWO,
+    CANCELLING,
+    EVERY,
+    HITS,
+    LOOKUP,
+    MISSING,
+    MIXED,
+    PROMOTE,
+    PROMOTING,
+    RESET_READ,
+    RESETTING,
+    RETRIEVE,
+    RETRIEVE_TWO,
+    ROUNDS,
+    WAITING_FOR,
+)
+from interlock.spec.tiers.predicates import (
+    fills,
+    in_flight,
+    is_granted_on,
+    is_kind,
+    is_ready,
+    is_waiting,
+    live,
+    reads,
+    waits_for,
+)
+from interlock.spec.tiers.progress import DEFERRAL_ENDS, ENDED_GO, ENTRIES_SETTLE, RETRIEVED_GO, TRANSFERS_END
 from interlock.spec.tiers.vocabulary import (
     before_reset,
     c,
-    cleanup_error,
     client_state,
     client_states,
     copy_order,
     cpu_slot_state,
     cpu_slot_states,
-    cpu_slot_value,
     cpu_used,
     entry_state,
     entry_states,
-    file_value,
     h,
     o,
     operation_broke,
     operation_for,
     operation_key,
     operation_slot,
-    operation_state,
-    operation_states,
     r,
     read_order,
     record_state,
@@ -36,31 +70,11 @@ from interlock.spec.tiers.vocabulary import (
     stalled,
     succeeded,
     tier_used,
-    tier_values,
     write_order,
 )
+from interlock.spec.tiers.witnesses import WITNESSES
 
-EVERY = (
-    "tier_lookup", "tier_promote", "tier_rounds", "tier_missing_file", "tier_stall", "tier_retrieve",
-    "tier_retrieve_two", "tier_backup", "tier_backup_two", "tier_reset_read", "tier_reset_write",
-    "tier_reset_fail", "tier_mixed",
-)  # fmt: skip
-HITS = tuple(s for s in EVERY if s != "tier_backup_two")
-WAITING_FOR = tuple(s for s in EVERY if s not in ("tier_reset_write", "tier_backup_two"))
-DEFERRING = ("tier_lookup", "tier_promote", "tier_missing_file", "tier_stall")
-ENDING = ("tier_promote", "tier_missing_file", "tier_retrieve", "tier_reset_write", "tier_reset_fail")
-PROMOTING = ("tier_lookup", "tier_promote", "tier_rounds", "tier_missing_file", "tier_reset_read", "tier_mixed")
-RESETTING = ("tier_reset_read", "tier_reset_write", "tier_mixed")
-BACKING_UP = ("tier_backup", "tier_backup_two", "tier_reset_write", "tier_mixed")
-CANCELLING = ("tier_lookup", "tier_promote", "tier_retrieve", "tier_backup", "tier_mixed")
-
-_in_flight = operation_state(o).eq(operation_states["in_flight"])
 _pending = cpu_slot_state(c).eq(cpu_slot_states["pending"])
-_ready = cpu_slot_state(c).eq(cpu_slot_states["ready"])
-
-
-def _value(value: Term, *allowed: str) -> Term:
-    return value.one_of(*(tier_values[a] for a in allowed))
 
 
 PINS = Invariant(
@@ -115,9 +129,9 @@ ONE_RESULT = Invariant(
             + succeeded(o)
             + operation_broke(o)
             + ite(stalled(o), 1, 0)
-        ).eq(ite(_in_flight, 1, 0)),
+        ).eq(ite(in_flight(o), 1, 0)),
     ),
-    premise=exists(o, _in_flight),
+    premise=exists(o, in_flight(o)),
 )
 ONE_REQUESTER = Invariant(
     id="operation-has-its-requester",
@@ -132,7 +146,7 @@ NONE_OUTLIVES = Invariant(
     id="no-operation-outlives-its-request",
     source="B-014 vllm #49022",
     doc="When the tiers are told that a request is over, nothing is queued or in flight in its name.",
-    slices=tuple(s for s in EVERY if s not in ("tier_retrieve_two", "tier_backup_two")),
+    slices=tuple(s for s in EVERY if s not in (RETRIEVE_TWO, BACKUP_TWO)),
     formula=forall(o, r, (live(o) & operation_for(o, r)) >> client_state(r).ne(client_states["away"])),
     premise=exists(o, r, live(o) & operation_for(o, r) & client_state(r).eq(client_states["ended"])),
 )
@@ -151,7 +165,7 @@ PENDING_ENTRY_IS_WRITTEN = Invariant(
     slices=BACKING_UP,
     formula=forall(
         h,
-        entry_state(h).one_of(entry_states["pending"], entry_states["stale"])
+        entry_states.one_of(entry_state(h), "pending", "stale")
         >> card(o, live(o) & is_kind(o, "cascade") & operation_key(o).eq(h)).eq(1),
     ),
     premise=exists(h, entry_state(h).eq(entry_states["pending"])),
@@ -176,40 +190,6 @@ FENCED_IS_STALE = Invariant(
     formula=forall(o, (live(o) & before_reset(o)) >> cpu_slot_state(operation_slot(o)).eq(cpu_slot_states["stale"])),
     premise=exists(o, live(o) & before_reset(o)),
 )
-STALE_IS_OLD = Invariant(
-    id="stale-slot-holds-nothing-new",
-    source="B-042 vllm #57727",
-    doc="In a slot that a reset has put out of sight is nothing, or what was right before it: its transfer goes on.",
-    slices=("tier_reset_read", "tier_reset_write"),
-    formula=forall(c, cpu_slot_state(c).eq(cpu_slot_states["stale"]) >> _value(cpu_slot_value(c), "none", "outdated")),
-    premise=exists(c, cpu_slot_state(c).eq(cpu_slot_states["stale"])),
-    lemma=True,
-)
-DROPPED_IS_OLD = Invariant(
-    id="dropped-file-is-not-current",
-    source="B-042 vllm #57727; contract I-43",
-    doc="What the second tier does not offer, no read having failed, is no file, or one from before a reset.",
-    slices=("tier_backup", "tier_backup_two", "tier_reset_read", "tier_reset_write"),
-    formula=forall(
-        h,
-        entry_state(h).one_of(entry_states["absent"], entry_states["stale"])
-        >> _value(file_value(h), "none", "outdated"),
-    ),
-    premise=exists(h, entry_state(h).eq(entry_states["absent"])),
-    lemma=True,
-)
-UNWRITTEN = Invariant(
-    id="nothing-is-written-before-launch",
-    source="B-136 sglang #35769; contract R-62",
-    doc="A slot that is reserved for an operation holds nothing until the operation is launched.",
-    slices=EVERY,
-    formula=forall(
-        o,
-        (fills(o) & operation_state(o).eq(operation_states["planned"]))
-        >> cpu_slot_value(operation_slot(o)).eq(tier_values["none"]),
-    ),
-    premise=exists(o, fills(o) & operation_state(o).eq(operation_states["planned"])),
-)
 USED_SLOT_STAYS = Invariant(
     id="slot-of-a-live-operation-is-not-free",
     source="contract R-62, I-40; B-043 vllm #44541",
@@ -229,37 +209,12 @@ ONE_SLOT_PER_KEY = Invariant(
     id="one-visible-slot-per-key",
     source="contract 3.2: keyed by offload key",
     doc="At most one slot that lookup sees holds a key.",
-    slices=("tier_rounds", "tier_reset_read", "tier_mixed"),
+    slices=(ROUNDS, RESET_READ, MIXED),
     formula=forall(
         h,
-        card(c, cpu_slot_state(c).one_of(cpu_slot_states["pending"], cpu_slot_states["ready"]) & slot_key(c).eq(h))
-        <= 1,
+        card(c, cpu_slot_states.one_of(cpu_slot_state(c), "pending", "ready") & slot_key(c).eq(h)) <= 1,
     ),
-    premise=exists(c, _ready),
-)
-READY_IS_TRUE = Invariant(
-    id="ready-slot-holds-its-key",
-    source="contract I-43; B-146 dynamo #15079, B-043 vllm #44541; the content oracle",
-    doc="A slot that lookup sees as a hit holds the value of its key, never garbage and never nothing.",
-    slices=EVERY,
-    formula=forall(c, _ready >> _value(cpu_slot_value(c), "right", "outdated")),
-    premise=exists(c, _ready),
-)
-ONLY_COMPLETED = Invariant(
-    id="only-completed-stores-are-visible",
-    source="contract I-43; B-124 LMCache #4991; the content oracle",
-    doc="A key that the second tier offers was written whole.",
-    slices=EVERY,
-    formula=forall(h, entry_state(h).eq(entry_states["ready"]) >> _value(file_value(h), "right", "outdated")),
-    premise=exists(h, entry_state(h).eq(entry_states["ready"])),
-)
-NOT_BEFORE_RESET = Invariant(
-    id="nothing-stored-before-reset-is-served",
-    source="B-042 vllm #57727; contract R-62",
-    doc="After a reset no request has a hit on anything that was stored before it.",
-    slices=RESETTING,
-    formula=forall(r, h, c, is_granted_on(r, h, c) >> cpu_slot_value(c).ne(tier_values["outdated"])),
-    premise=exists(r, h, c, is_granted_on(r, h, c) & exists(o, before_reset(o))),
+    premise=exists(c, is_ready(c)),
 )
 BOOKS = Invariant(
     id="tier-accounting",
@@ -288,14 +243,6 @@ CANCEL_UNDOES = ActionProperty(
         ),
     ),
 )
-EVICTED_AFTER_BACKUP = ActionProperty(
-    id="evicted-only-after-backup",
-    source="B-134 sglang #27108, B-143 sglang #39444",
-    doc="A slot is evicted only when the second tier has all of its key.",
-    slices=("tier_backup", "tier_backup_two", "tier_mixed"),
-    actions=("evict_slot",),
-    formula=_value(file_value(slot_key(c)), "right"),
-)
 EVICTED_UNREAD = ActionProperty(
     id="evicted-only-when-nobody-reads",
     source="contract I-40",
@@ -312,24 +259,11 @@ NOT_OFFERED_AGAIN = ActionProperty(
     actions=("plan_promotion",),
     formula=entry_state(h).eq(entry_states["ready"]),
 )
-LOAD_READS_KEY = ActionProperty(
-    id="retrieval-reads-its-key",
-    source="contract I-43, R-62; the content oracle",
-    doc="What is copied to the GPU is the value of the key, from before a reset only if the load was, too.",
-    slices=("tier_retrieve", "tier_retrieve_two", "tier_reset_write", "tier_mixed"),
-    actions=("gpu_copy",),
-    formula=(live(o) & is_kind(o, "retrieval"))
-    >> forall(
-        c,
-        operation_slot(o).eq(c)
-        >> (_value(cpu_slot_value(c), "right") | (before_reset(o) & _value(cpu_slot_value(c), "outdated"))),
-    ),
-)
 PIN_PER_HIT = ActionProperty(
     id="unused-hits-are-given-back",
     source="B-102 vllm #35931; contract R-11, R-17",
     doc="Once a request is scheduled, lookup has no pin for it: its hits are loaded or given back.",
-    slices=("tier_lookup", "tier_promote", "tier_retrieve", "tier_retrieve_two", "tier_mixed"),
+    slices=(LOOKUP, PROMOTE, RETRIEVE, RETRIEVE_TWO, MIXED),
     actions=("admit",),
     formula=forall(
         c,
@@ -337,33 +271,6 @@ PIN_PER_HIT = ActionProperty(
     ),
 )
 
-DEFERRAL_ENDS = LeadsTo(
-    id="deferral-ends",
-    source="contract V-03, V-15; B-016 vllm #49176, B-017 vllm #49829",
-    doc="A request that waits is scheduled or ended, whatever becomes of the transfers that it waits for.",
-    slices=DEFERRING,
-    vars=(r,),
-    premise=is_waiting(r),
-    conclusion=~is_waiting(r),
-)
-TRANSFERS_END = LeadsTo(
-    id="failed-transfer-affects-its-request-only",
-    source="contract V-07, R-20; B-162 llm-d-kv-cache #514, B-019 vllm #49820, B-020 vllm #49947",
-    doc="Every operation that is launched ends, done or failed, whatever becomes of others.",
-    slices=ENDING,
-    vars=(o,),
-    premise=_in_flight,
-    conclusion=~_in_flight,
-)
-RETRIEVED_GO = LeadsTo(
-    id="retrieved-load-is-forgotten",
-    source="B-117 LMCache #2954; contract I-51",
-    doc="A load that has ended is forgotten with the end of the save.",
-    slices=("tier_retrieve",),
-    vars=(o,),
-    premise=operation_state(o).eq(operation_states["retrieved"]),
-    conclusion=operation_state(o).ne(operation_states["retrieved"]),
-)
 RESET_ASKS_AGAIN = ActionProperty(
     id="reset-takes-back-every-answer",
     source="contract R-01, R-62",
@@ -376,7 +283,7 @@ FAILED_IS_NO = ActionProperty(
     id="failed-read-is-answered-no",
     source="contract R-10; B-016 vllm #49176",
     doc="Whoever waits for a promotion that fails is told no, and is not asked to try the key again.",
-    slices=("tier_promote", "tier_missing_file"),
+    slices=(PROMOTE, MISSING),
     actions=("promotion_failed",),
     formula=forall(
         r,
@@ -388,111 +295,11 @@ FINALISED_IS_AWAY = ActionProperty(
     id="finalised-request-is-away",
     source="B-014 vllm #49022; contract I-51",
     doc="A request of whose end the tiers have been told is gone, and does not wait again by itself.",
-    slices=("tier_promote", "tier_retrieve"),
+    slices=(PROMOTE, RETRIEVE),
     actions=("finalise",),
     formula=Primed(body=client_state(r)).eq(client_states["away"]),
 )
-ENDED_GO = LeadsTo(
-    id="ended-requests-are-finalised",
-    source="B-014 vllm #49022, B-132 sglang #9874; contract V-01",
-    doc="The tiers are told, in the end, of every request that is over.",
-    slices=("tier_promote", "tier_retrieve"),
-    vars=(r,),
-    premise=client_state(r).eq(client_states["ended"]),
-    conclusion=client_state(r).ne(client_states["ended"]),
-)
 
-ENTRIES_SETTLE = LeadsTo(
-    id="pending-entry-settles",
-    source="contract V-07, for the second tier",
-    doc="A key that is being written to the second tier is there in the end, or is not.",
-    slices=("tier_backup",),
-    vars=(h,),
-    premise=entry_state(h).eq(entry_states["pending"]),
-    conclusion=entry_state(h).ne(entry_states["pending"]),
-)
-
-
-def _witness(
-    id_: str, formula: Term, doc: str, *slices: str, applies: Term = TRUE, actions: tuple[str, ...] = (),
-    source: str = "vacuity guard",
-) -> Witness:  # fmt: skip
-    return Witness(
-        id=f"tiers-{id_}", formula=formula, doc=doc, slices=slices, source=source, applies=applies, actions=actions
-    )
-
-
-WITNESSES = (
-    _witness(
-        "some-load-retrieved",
-        exists(o, operation_state(o).eq(operation_states["retrieved"])),
-        "A load has ended, the save has not.",
-        "tier_retrieve",
-    ),
-    _witness(
-        "some-read-fails", exists(o, fills(o) & (operation_broke(o) > 0)), "A read has failed.",
-    "tier_mixed", "tier_reset_fail",
-    ),
-    _witness(
-        "read-is-published-although-cleaning-up-raised",
-        is_kind(o, "promotion") & Primed(body=(succeeded(o) > 0)),
-        "A read is done, its handle cannot be released, and the result is published.",
-        "tier_promote",
-        actions=("tier_read_raises",),
-        applies=cleanup_error.is_("result_published"),
-        source="B-020 vllm #49947",
-    ),
-    _witness("some-write-fails", exists(o, reads(o) & (operation_broke(o) > 0)), "A write has failed.", "tier_backup"),
-    _witness(
-        "some-entry-pending", exists(h, entry_state(h).eq(entry_states["pending"])), "A backup is under way.",
-        "tier_backup",
-    ),
-    _witness("some-request-waits", exists(r, is_waiting(r)), "A request waits.", *DEFERRING),
-    _witness("some-operation-in-flight", exists(o, _in_flight), "A transfer is under way.", *ENDING),
-    _witness(
-        "some-request-ended",
-        exists(r, client_state(r).eq(client_states["ended"])),
-        "A request is over.",
-        "tier_promote", "tier_retrieve",
-    ),
-    _witness(
-        "two-rounds-of-one-request",
-        exists(r, card(o, _in_flight & is_kind(o, "promotion") & operation_for(o, r)).eq(2)),
-        "Two rounds of one request overlap.",
-        "tier_rounds",
-    ),
-    _witness(
-        "hit-of-two-requests",
-        exists(c, slot_pins(c).eq(2)),
-        "Two requests have a hit on one slot.",
-        "tier_lookup", "tier_promote",
-    ),
-    _witness(
-        "request-waits-for-a-hanging-copy",
-        exists(r, h, o, stalled(o) & waits_for(r, h) & fills(o) & operation_key(o).eq(h)),
-        "A request waits for a key whose write hangs.",
-        "tier_stall",
-    ),
-    _witness(
-        "retry-after-a-failed-read",
-        exists(h, entry_state(h).eq(entry_states["absent"]) & exists(c, _ready & slot_key(c).eq(h))),
-        "A key whose file was lost has been stored again.",
-        "tier_missing_file",
-    ),
-    _witness(
-        "evicted-after-backup",
-        forall(c, cpu_slot_state(c).eq(cpu_slot_states["absent"])) & exists(h, _value(file_value(h), "right"))
-        & exists(r, client_state(r).eq(client_states["running"])),
-        "A slot was evicted while its key is in the second tier.",
-        "tier_backup",
-    ),
-    _witness(
-        "load-that-began-before-a-reset",
-        exists(o, before_reset(o) & reads(o) & is_kind(o, "retrieval")),
-        "A load is in flight when the tiers are reset.",
-        "tier_reset_write",
-    ),
-)  # fmt: skip
 
 PROPERTIES = (
     PINS, RECORD_REMOVED, GRANT_IS_READY, WAIT_HAS_A_TRANSFER, ONE_RESULT, NONE_OUTLIVES, PENDING_IS_FILLED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.settings import Expectation, Preset, Slice, old_and_sound
+from interlock.spec.language.settings import Preset, Slice, expect, old_and_sound
 
 _SOUND = {
     "failed_read": "reported",
@@ -352,8 +352,5 @@ EXPECTATIONS = (
             ),
         ),
     ),
-    Expectation(
-        preset="seed", slice="tier_mixed", property="pins-equal-outstanding-users", verdict="holds",
-        why="the seed has the sound values",
-    ),
+    expect("holds", "tier_mixed", "pins-equal-outstanding-users", "the seed has the sound values", "seed"),
 )  # fmt: skip

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.actions import (
-    Action,
-    Fairness,
-    assign,
-    assign_all,
-    fire,
-    fire_all,
-    need,
-    receive,
-    send,
-)
+from interlock.spec.language.actions import Action, Fairness, assign, assign_all, fire, fire_all, need, receive, send
 from interlock.spec.language.lifecycles import Lifecycle, row
 from interlock.spec.language.terms import Term, exists, ite
 from interlock.spec.language.variables import Site
@@ -63,7 +53,7 @@ TASK = Lifecycle(
 
 def is_open(x: Term) -> Term:
     """Task x is created or started."""
-    return task_state(x).one_of(task_states["created"], task_states["started"])
+    return task_states.one_of(task_state(x), "created", "started")
 
 
 def keeps(x: Term) -> Term:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Witness
-from interlock.spec.language.terms import Primed, Term, exists, forall, ite
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, witnesses_of
+from interlock.spec.language.terms import Primed, exists, forall, ite
+from interlock.spec.tiers.coverage import BLOCKS, HANG, TABLES, TASKS
 from interlock.spec.tiers.tasks_actions import is_open
 from interlock.spec.tiers.tasks_vocabulary import (
     b,
@@ -23,7 +24,6 @@ from interlock.spec.tiers.tasks_vocabulary import (
 )
 from interlock.spec.tiers.vocabulary import client_state, client_states, r, r2
 
-TASKS = ("task_tables", "task_blocks", "task_hang")
 _started = task_state(t).eq(task_states["started"])
 _ended_without_load = client_state(r).eq(client_states["ended"]) & ~exists(
     t, task_of(r, t) & is_open(t) & task_loads(t)
@@ -43,7 +43,7 @@ TARGET_BELONGS = Invariant(
     id="loaded-block-belongs-to-its-request",
     source="B-183 ATOM #2053; contract I-24",
     doc="A load that is open writes a block that its request still has.",
-    slices=("task_tables", "task_hang"),
+    slices=(TABLES, HANG),
     formula=forall(r, t, (task_of(r, t) & is_open(t) & task_loads(t)) >> in_table(r, task_block(t))),
     premise=exists(t, _started & task_loads(t)),
 )
@@ -64,7 +64,7 @@ ONE_OWNER = Invariant(
     id="block-is-in-one-table",
     source="contract G1",
     doc="A block is given to one request at a time.",
-    slices=("task_blocks",),
+    slices=(BLOCKS,),
     formula=forall(r, r2, b, (in_table(r, b) & in_table(r2, b)) >> r.eq(r2)),
     premise=exists(r, b, in_table(r, b)),
 )
@@ -72,10 +72,10 @@ TASK_WITH_WORKER = Invariant(
     id="started-task-is-with-the-worker-once",
     source="contract R-20, I-46",
     doc="Of a task there is one order, one report or one withheld report, and none after its end.",
-    slices=("task_tables", "task_blocks"),
+    slices=(TABLES, BLOCKS),
     formula=forall(
         t,
-        task_state(t).one_of(task_states["started"], task_states["given_up"])
+        task_states.one_of(task_state(t), "started", "given_up")
         >> exists(r, ((task_order(t, r) > 0) | report_withheld(t, r) | (task_report(t) > 0))),
     )
     & forall(t, (_created | task_state(t).eq(task_states["absent"])) >> task_report(t).eq(0)),
@@ -89,7 +89,7 @@ HOLDER_STAYS = Invariant(
     formula=forall(
         r,
         (exists(b, in_table(r, b)) | exists(t, task_of(r, t)))
-        >> client_state(r).one_of(client_states["running"], client_states["ended"]),
+        >> client_states.one_of(client_state(r), "running", "ended"),
     ),
     premise=exists(r, b, in_table(r, b)),
 )
@@ -134,7 +134,7 @@ ESCAPES = ActionProperty(
         "When the deadline of a request's stores has passed, some store of it was open and is given up, and no block "
         "is kept any longer: a request without open stores lets go in the ordinary way."
     ),
-    slices=("task_hang",),
+    slices=(HANG,),
     actions=("escape",),
     formula=exists(t, task_of(r, t) & is_open(t) & ~task_loads(t) & ~Primed(body=is_open(t)))
     & forall(b, ~Primed(body=in_table(r, b))),
@@ -152,7 +152,7 @@ FORWARDED = LeadsTo(
     id="completion-is-forwarded-at-once",
     source="B-179 ATOM #2146",
     doc="A task that is started ends, whether or not its request goes on.",
-    slices=("task_tables", "task_blocks"),
+    slices=(TABLES, BLOCKS),
     vars=(t,),
     premise=_started,
     conclusion=~_started,
@@ -168,9 +168,7 @@ ALL_LEAVE = LeadsTo(
 )
 
 
-def _witness(id_: str, formula: Term, doc: str, *slices: str) -> Witness:
-    return Witness(id=f"tiers-{id_}", formula=formula, doc=doc, slices=slices or TASKS, source="vacuity guard")
-
+_witness = witnesses_of("tiers", *TASKS)
 
 TASK_PROPERTIES = (
     LEAVES_TABLES, TARGET_BELONGS, STORE_KEEPS, NOT_DROPPED, STORED_IS_HELD,
@@ -183,16 +181,11 @@ TASK_PROPERTIES = (
             r, t,
             _started & task_of(r, t) & task_order(t, r).eq(0) & ~report_withheld(t, r) & task_report(t).eq(0),
         ),
-        "A task is with the worker, and nothing will be heard of it.",
-        "task_hang",
+        "A task is with the worker, and nothing will be heard of it.", HANG,
     ),
     _witness("some-task-created", exists(t, _created), "A task is created."),
     _witness("some-task-started", exists(t, _started), "A task is with the worker."),
-    _witness(
-        "ended-request-without-a-load",
-        exists(r, _ended_without_load),
-        "A request has ended and loads nothing.",
-    ),
+    _witness("ended-request-without-a-load", exists(r, _ended_without_load), "A request has ended and loads nothing."),
     _witness(
         "load-and-store-of-an-ended-request",
         exists(
@@ -201,12 +194,10 @@ TASK_PROPERTIES = (
             & exists(t, task_of(r, t) & task_loads(t) & _started)
             & exists(t, task_of(r, t) & ~task_loads(t) & _started),
         ),
-        "A request has ended while a load and a store of it are under way.",
-        "task_hang",
+        "A request has ended while a load and a store of it are under way.", HANG,
     ),
     _witness(
-        "block-stored-twice-over",
-        exists(t, _created & ~task_loads(t) & stored(task_block(t))),
+        "block-stored-twice-over", exists(t, _created & ~task_loads(t) & stored(task_block(t))),
         "A store task is created of a block that is stored already.",
     ),
 )  # fmt: skip

@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from support.counterexamples import Judge, in_order
 
-from interlock.proofs.check import run_check
-from interlock.proofs.mutation.changes import apply
 from interlock.spec.admission import SPECIFICATION
-from interlock.spec.language.settings import Demonstration
-from interlock.spec.language.specification import Specification
 
 FOUR = {"request": 2, "block": 4}
 FIVE = {"request": 2, "block": 5}
 SIX = {"request": 2, "block": 6}
 
-
-def counterexample(
-    property_: str,
-    slice_: str,
-    *,
-    scope: dict[str, int] | None = None,
-    spec: Specification = SPECIFICATION,
-    **switches: str,
-) -> list[str]:
-    """The actions of the shortest counterexample, by name."""
-    result = run_check(spec=spec, slices=[slice_], scope=scope, sets=switches, properties=[property_])
-    found = [v for v in result.runs[0].violations if v.property == property_]
-    assert found, f"{property_} has no counterexample"
-    return [str(action).split("(")[0] for action in found[0].actions]
-
-
-def holds(property_: str, slice_: str, *, scope: dict[str, int] | None = None, **switches: str) -> bool:
-    run = run_check(spec=SPECIFICATION, slices=[slice_], scope=scope, sets=switches, properties=[property_]).runs[0]
-    return run.exhaustive and run.properties[property_] == "holds"
-
-
-def demonstration(failure: str) -> Demonstration:
-    return next(d for d in SPECIFICATION.demonstrations if d.failure == failure)
+judge = Judge(SPECIFICATION)
 
 
 def of_demonstration(failure: str) -> list[str]:
-    d = demonstration(failure)
-    return counterexample(d.property, d.slice, scope=d.scope, **d.set)
-
-
-def in_order(actions: list[str], *wanted: str) -> bool:
-    """``wanted`` happens in this order, with anything between."""
-    rest = iter(actions)
-    return all(name in rest for name in wanted)
+    d = next(d for d in SPECIFICATION.demonstrations if d.failure == failure)
+    return judge.names(d.slice, d.property, scope=d.scope, **d.set)
 
 
 def test_two_whole_loads_wait_for_each_other() -> None:
@@ -59,14 +28,14 @@ def test_two_whole_loads_wait_for_each_other() -> None:
 
 @pytest.mark.parametrize("value", ["blocks_only", "rest_of_prompts"])
 def test_loads_that_wait_for_each_other_never_run(value: str) -> None:
-    actions = counterexample("loading-request-runs", "load_pressure", scope=FOUR, load_admission=value)
+    actions = judge.names("load_pressure", "loading-request-runs", scope=FOUR, load_admission=value)
     assert "admit_loaded" not in actions
     assert actions.count("finished_recving") == 2
     assert actions.count("stop_scan") >= 2
 
 
 def test_a_reserve_without_the_first_step_is_too_small_where_one_with_it_is_not() -> None:
-    assert holds("no-circular-wait-among-loads", "load_pressure", scope=FIVE, load_admission="reserve")
+    assert judge.holds("load_pressure", "no-circular-wait-among-loads", scope=FIVE, load_admission="reserve")
 
 
 def test_the_head_that_does_not_fit_hides_the_one_that_could_run() -> None:
@@ -78,8 +47,8 @@ def test_the_head_that_does_not_fit_hides_the_one_that_could_run() -> None:
 
 def test_a_load_that_is_admitted_stands_behind_the_loads_before_it() -> None:
     """The reserve is kept for those who load already, so they must be visited first: order is part of it."""
-    changed = apply(SPECIFICATION, "drop-update:admit_load:ahead")
-    actions = counterexample("loading-request-runs", "pressure_mixed", spec=changed)
+    change = "drop-update:admit_load:ahead"
+    actions = judge.names("pressure_mixed", "loading-request-runs", change=change)
     assert in_order(actions, "preempt", "admit_load", "stop_scan", "stop_scan")
 
 
@@ -90,7 +59,7 @@ def test_a_fenced_victim_yields_nothing_and_the_next_one_neither() -> None:
 
 
 def test_with_fences_respected_somebody_goes_on() -> None:
-    assert holds("a-preemption-lets-somebody-run", "preemption", scope=SIX)
+    assert judge.holds("preemption", "a-preemption-lets-somebody-run", scope=SIX)
 
 
 def test_blocks_parked_behind_an_empty_step_never_return() -> None:
@@ -101,7 +70,7 @@ def test_blocks_parked_behind_an_empty_step_never_return() -> None:
 
 
 def test_thrashing_alone_is_no_deadlock() -> None:
-    assert holds("preempted-request-is-resumed", "preemption", scope=SIX, fenced_victim="preempt_anyway")
+    assert judge.holds("preemption", "preempted-request-is-resumed", scope=SIX, fenced_victim="preempt_anyway")
 
 
 def test_a_lost_report_defers_for_ever_without_a_deadline() -> None:
@@ -112,7 +81,7 @@ def test_a_lost_report_defers_for_ever_without_a_deadline() -> None:
 
 
 def test_a_deferral_for_ever_still_blocks_nobody_behind_it() -> None:
-    assert holds("behind-a-deferral-is-served", "lookup_deferral", lookup_deadline="none")
+    assert judge.holds("lookup_deferral", "behind-a-deferral-is-served", lookup_deadline="none")
 
 
 def test_a_lost_report_keeps_the_blocks_of_an_ended_request() -> None:
@@ -125,7 +94,7 @@ def test_a_lost_report_keeps_the_blocks_of_an_ended_request() -> None:
 
 def test_promised_frees_that_never_come_starve_the_running() -> None:
     """R-59: nobody is preempted for a request that needs a block, because frees are said to be coming."""
-    actions = counterexample("wanted-block-comes", "preempted_stores", store_hold="until_report")
+    actions = judge.names("preempted_stores", "wanted-block-comes", store_hold="until_report")
     assert "lose_store_report" in actions
     assert "preempt" not in actions[actions.index("finish") :]
 

@@ -1,32 +1,15 @@
 """The delivery module: counterexamples of old values, told by their actions, and what rests on fairness."""
 
-from collections.abc import Mapping
-
 import pytest
+from support.counterexamples import Judge, names
 
-from interlock.proofs.check import Run, run_check
 from interlock.spec.delivery import SPECIFICATION
 
-
-def check(slice_: str, property_: str, change: str | None = None, sets: Mapping[str, str] = {}) -> Run:
-    """One property in one slice."""
-    (run,) = run_check(spec=SPECIFICATION, slices=[slice_], sets=dict(sets), properties=[property_], change=change).runs
-    return run
-
-
-def counterexample(slice_: str, property_: str, change: str | None = None, **sets: str) -> list[str]:
-    """The actions of the shortest counterexample, with their entities."""
-    violations = check(slice_, property_, change, sets).violations
-    (actions,) = (v.actions for v in violations if v.property == property_)
-    return actions
-
-
-def names(actions: list[str]) -> list[str]:
-    return [a.split("(")[0] for a in actions]
+judge = Judge(SPECIFICATION)
 
 
 def test_any_signal_releases_while_the_send_is_outstanding() -> None:
-    actions = counterexample("operations", "released-after-last-operation", release_on="any_signal")
+    actions = judge.shortest("operations", "released-after-last-operation", release_on="any_signal").actions
 
     assert len(actions) == 8
     assert names(actions)[-2:] == ["finish", "release"]
@@ -35,31 +18,30 @@ def test_any_signal_releases_while_the_send_is_outstanding() -> None:
 
 
 def test_second_signal_finds_no_request_and_would_release_again() -> None:
-    crash = counterexample("operations", "no-report-for-unknown-request", release_on="any_signal")
-    twice = counterexample("operations", "released-exactly-once", release_on="any_signal")
+    crash = judge.shortest("operations", "no-report-for-unknown-request", release_on="any_signal").actions
+    twice = judge.shortest("operations", "released-exactly-once", release_on="any_signal").actions
 
     assert names(crash)[-3:] == ["finish", "release", "operation_ends"]
     assert names(twice).count("release") == 2
 
 
 def test_peers_notice_and_another_connectors_send_end_in_any_order() -> None:
-    actions = counterexample("lease_and_send", "released-after-last-operation", release_on="any_signal")
+    actions = judge.shortest("lease_and_send", "released-after-last-operation", release_on="any_signal").actions
 
     assert {"start_send", "hand_over"} <= set(names(actions))
     assert names(actions)[-1] in {"release", "release_handed_over"}
-    held = check("lease_and_send", "released-after-last-operation")
-    assert held.properties["released-after-last-operation"] == "holds"
+    assert judge.holds("lease_and_send", "released-after-last-operation")
 
 
 def test_first_report_promotes_and_the_second_one_finds_no_loading_request() -> None:
-    actions = counterexample("operations", "no-report-for-unknown-request", load_counting="first_report")
+    actions = judge.shortest("operations", "no-report-for-unknown-request", load_counting="first_report").actions
 
     assert names(actions).count("start_load") == 2
     assert names(actions)[-2:] == ["operation_ends", "operation_ends"]
 
 
 def test_cancelled_load_writes_over_the_next_owner() -> None:
-    actions = counterexample("loaded_content", "running-request-has-its-own-kv", cancel_frees="at_once")
+    actions = judge.shortest("loaded_content", "running-request-has-its-own-kv", cancel_frees="at_once").actions
 
     assert len(actions) == 9
     assert actions.index("finish(request0)") < actions.index("take_block(request1, block0)")
@@ -67,27 +49,29 @@ def test_cancelled_load_writes_over_the_next_owner() -> None:
 
 
 def test_a_load_that_has_just_ended_owes_no_second_signal() -> None:
-    actions = counterexample("operations", "held-request-is-owed-a-signal", cancel_frees="after_any_load")
+    actions = judge.shortest("operations", "held-request-is-owed-a-signal", cancel_frees="after_any_load").actions
 
     assert names(actions)[-2:] == ["operation_ends", "finish"]
 
 
 def test_early_notice_is_lost_if_it_is_not_remembered() -> None:
-    actions = counterexample("lease", "ended-consumer-is-known-to-the-producer", early_ack="drop")
+    actions = judge.shortest("lease", "ended-consumer-is-known-to-the-producer", early_ack="drop").actions
 
     assert names(actions)[-2:] == ["peer_tells", "hear_notice"]
     assert "register" not in names(actions)
 
 
 def test_lease_and_late_notice_both_win() -> None:
-    actions = counterexample("lease_and_send", "no-word-on-an-unknown-hand-over", lease_race="two_winners")
+    actions = judge.shortest("lease_and_send", "no-word-on-an-unknown-hand-over", lease_race="two_winners").actions
 
     assert names(actions).index("release_handed_over") < names(actions).index("hear_notice")
     assert names(actions)[-1] == "worker_acknowledges"
 
 
 def test_late_read_gets_another_requests_kv() -> None:
-    actions = counterexample("handed_over_content", "consumer-reads-what-was-promised", read_after_lease="unchecked")
+    actions = judge.shortest(
+        "handed_over_content", "consumer-reads-what-was-promised", read_after_lease="unchecked"
+    ).actions
 
     told = names(actions)
     assert told.index("sweep_leases") < told.index("release_handed_over") < told.index("peer_reads")
@@ -95,7 +79,7 @@ def test_late_read_gets_another_requests_kv() -> None:
 
 
 def test_reaper_stops_at_the_first_living_lease() -> None:
-    actions = counterexample("two_leases", "every-expired-lease-is-reclaimed", reaper="head_only")
+    actions = judge.shortest("two_leases", "every-expired-lease-is-reclaimed", reaper="head_only").actions
 
     registered = [a for a in actions if a.startswith("register(")]
     assert len(registered) == 2
@@ -105,31 +89,25 @@ def test_reaper_stops_at_the_first_living_lease() -> None:
 
 @pytest.mark.parametrize("slice_", ["lease", "lease_and_send", "operations_by_workers"])
 def test_held_requests_are_released_under_all_faults(slice_: str) -> None:
-    property_ = "delivery-held-leads-to-released"
-
-    assert check(slice_, property_).properties[property_] == "holds"
+    assert judge.holds(slice_, "delivery-held-leads-to-released")
 
 
 @pytest.mark.parametrize("action", ["lease_runs_out", "sweep_leases", "register", "release_handed_over"])
 def test_lease_releases_only_if_it_is_fair(action: str) -> None:
-    property_ = "delivery-held-leads-to-released"
-
-    changed = check("lease", property_, change=f"drop-fairness:{action}")
-
-    assert changed.properties[property_] == "violated"
+    assert judge.shortest("lease", "delivery-held-leads-to-released", change=f"drop-fairness:{action}")
 
 
 @pytest.mark.parametrize("action", ["begin_transfer", "transfer_ends", "report_transfer", "load_expires", "release"])
 def test_operations_end_only_if_workers_and_reports_are_fair(action: str) -> None:
-    slice_, property_ = "operations_by_workers", "delivery-held-leads-to-released"
+    change = f"drop-fairness:{action}"
 
-    changed = check(slice_, property_, change=f"drop-fairness:{action}")
-
-    assert changed.properties[property_] == "violated"
+    assert judge.shortest("operations_by_workers", "delivery-held-leads-to-released", change=change)
 
 
 def test_worker_that_is_lost_ends_by_the_deadline_only() -> None:
-    actions = counterexample("operations_by_workers", "every-started-load-ends", change="guard-false:load_expires")
+    actions = judge.shortest(
+        "operations_by_workers", "every-started-load-ends", change="guard-false:load_expires"
+    ).actions
 
     assert "remote_engine_dies" in names(actions)
 

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from support.counterexamples import Judge, in_order
 
-from interlock.proofs.check import run_check
-from interlock.proofs.mutation.changes import apply
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.engine.vocabulary import b, r, table
 from interlock.spec.language.actions import assign
 from interlock.spec.language.properties import Invariant
 from interlock.spec.language.specification import Specification
 
-
-def counterexample(slice_: str, property_: str, spec: Specification = SPECIFICATION, **sets: str) -> list[str]:
-    """The names of the actions of the shortest counterexample; empty if the property holds."""
-    result = run_check(spec=spec, slices=[slice_], sets=sets, properties=[property_], engine="plain")
-    found = [v for v in result.runs[0].violations if v.property == property_]
-    return [a.split("(")[0] for a in found[0].actions] if found else []
-
-
-def in_order(actions: list[str], *wanted: str) -> bool:
-    """Whether these actions occur in this order, others in between."""
-    rest = iter(actions)
-    return all(w in rest for w in wanted)
+judge = Judge(SPECIFICATION, engine="plain")
 
 
 def test_frozen_count_misses_a_block_after_resumption() -> None:
     """Seeds 001, contract 5(b): preempted, resumed, and the bad block lies above the count of the first admission."""
-    found = counterexample("resume", "no-token-from-invalid-block", recovery_base="cached_tokens")
+    found = judge.names("resume", "no-token-from-invalid-block", recovery_base="cached_tokens")
     assert in_order(found, "admit", "reset_running", "offer_sync", "sync_block_fails", "process_outputs")
     assert "claim" not in found
     assert len(found) == 18
@@ -36,21 +24,21 @@ def test_frozen_count_misses_a_block_after_resumption() -> None:
 
 def test_scheduled_tokens_are_not_enough_when_steps_overlap() -> None:
     """Seeds 001: a sharer that only the later step schedules keeps tokens of that step."""
-    found = counterexample("share_overlap", "computed-within-valid-prefix", recovery_base="computed_minus_scheduled")
+    found = judge.names("share_overlap", "computed-within-valid-prefix", recovery_base="computed_minus_scheduled")
     assert in_order(found, "dispatch", "hit", "dispatch", "begin_update", "claim", "keep_base")
     assert len(found) == 19
 
 
 def test_scheduled_tokens_are_enough_at_depth_one() -> None:
     """Seeds 001: the change is right at pipeline depth 1."""
-    assert not counterexample(
+    assert judge.holds(
         "share_overlap", "computed-within-valid-prefix", recovery_base="computed_minus_scheduled", pipeline="one"
     )
 
 
 def test_wrong_entry_hides_an_invalid_block() -> None:
     """Seeds 001: a wrong entry of the scheduled-tokens map is a fault; Interlock does not read the map."""
-    found = counterexample(
+    found = judge.names(
         "resume", "no-token-from-invalid-block", recovery_base="computed_minus_scheduled", pipeline="one"
     )
     assert found[-2:] == ["inflate_entry", "process_outputs"]
@@ -58,7 +46,7 @@ def test_wrong_entry_hides_an_invalid_block() -> None:
 
 def test_scheduled_tokens_of_an_earlier_life_are_not_to_be_subtracted() -> None:
     """Seeds 001: one formula for loading requests, too, which the step of an ended life still schedules."""
-    found = counterexample("load_resumed", "computed-within-valid-prefix", recovery_base="computed_minus_scheduled")
+    found = judge.names("load_resumed", "computed-within-valid-prefix", recovery_base="computed_minus_scheduled")
     assert in_order(
         found, "dispatch", "reset_running", "offer_async", "block_load_fails", "begin_update", "finished_recving"
     )
@@ -72,8 +60,7 @@ def test_scheduled_tokens_of_an_earlier_life_are_not_to_be_subtracted() -> None:
 )
 def test_a_visit_needs_its_end(change: str, last: str) -> None:
     """Contract Q7: a request that has found a prefix and gets no block would keep schedule() from ending."""
-    result = run_check(spec=apply(SPECIFICATION, change), slices=["victim"], properties=["a-schedule-ends"])
-    assert last in result.runs[0].violations[0].actions[-1]
+    assert judge.names("victim", "a-schedule-ends", change=change)[-1] == last
 
 
 @pytest.mark.parametrize(
@@ -103,7 +90,7 @@ def test_a_visit_needs_its_end(change: str, last: str) -> None:
 )
 def test_defects_of_0_32(slice_: str, property_: str, sets: dict[str, str], wanted: tuple[str, ...]) -> None:
     """Contract section 9, each by its own switch."""
-    assert in_order(counterexample(slice_, property_, **sets), *wanted)
+    assert in_order(judge.names(slice_, property_, **sets), *wanted)
 
 
 def without_removal(slice_: str, *actions: str) -> Specification:
@@ -117,22 +104,22 @@ def without_removal(slice_: str, *actions: str) -> Specification:
 
 def test_what_is_in_flight_is_not_confirmed() -> None:
     """Seeds 001: the base of PR 38096 keeps, for a sharer, tokens of the step after the one that is processed."""
-    found = counterexample("share_overlap", "counted-tokens-are-confirmed", recovery_base="computed_minus_scheduled")
+    found = judge.names("share_overlap", "counted-tokens-are-confirmed", recovery_base="computed_minus_scheduled")
     assert in_order(found, "dispatch", "hit", "dispatch", "begin_update", "claim", "keep_base")
     assert found[-1] == "keep_base"
 
 
 def test_what_an_update_leaves_counted_is_owed_only_if_others_have_claimed_it() -> None:
     """Contract Q24: a request keeps its base only if others compute all of its invalid blocks again."""
-    spec = apply(SPECIFICATION, "drop-conjunct:keep_base:all-claimed")
-    found = counterexample("late_sync", "invalid-block-that-counts-is-recomputed", spec)
+    change = "drop-conjunct:keep_base:all-claimed"
+    found = judge.names("late_sync", "invalid-block-that-counts-is-recomputed", change=change)
     assert found[-1] == "keep_base"
 
 
 def test_a_late_report_of_an_ended_request_is_a_known_limit() -> None:
     """Contract R-44: what was computed from the block stays in the prefix cache; no default slice has such reports."""
-    spec = without_removal("late_sync", "finish")
-    found = counterexample("late_sync", "hashed-block-is-valid-or-being-recomputed", spec)
+    changed = Judge(without_removal("late_sync", "finish"), engine="plain")
+    found = changed.names("late_sync", "hashed-block-is-valid-or-being-recomputed")
     assert in_order(found, "sync_block_fails", "withhold_report", "process_outputs", "finish", "begin_update")
     assert found[-1] == "begin_update"
 
@@ -143,16 +130,14 @@ def test_a_holder_that_is_lost_with_a_hash_is_seen() -> None:
         a.model_copy(update={"updates": (*a.updates, assign(table(r, b), False))}) if a.name == "claim" else a
         for a in SPECIFICATION.actions
     )
-    found = counterexample(
-        "decoding", "dropping-a-hash-leaves-the-holders", SPECIFICATION.model_copy(update={"actions": actions})
-    )
-    assert found[-1] == "claim"
+    changed = Judge(SPECIFICATION.model_copy(update={"actions": actions}), engine="plain")
+    assert changed.names("decoding", "dropping-a-hash-leaves-the-holders")[-1] == "claim"
 
 
 def test_an_empty_pipeline_needs_the_placeholders_of_an_ended_life_to_go() -> None:
     """Contract I-09: outputs of an ended life that are awaited for ever."""
-    spec = apply(SPECIFICATION, "drop-update:reset_running:placeholders")
-    assert counterexample("resume", "empty-pipeline-has-nothing-in-flight", spec)
+    change = "drop-update:reset_running:placeholders"
+    assert judge.shortest("resume", "empty-pipeline-has-nothing-in-flight", change=change)
 
 
 def test_lemmas_are_named_by_a_proof() -> None:

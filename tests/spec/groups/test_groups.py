@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from interlock.proofs.check import run_check
+import pytest
+from support.counterexamples import Judge, names
+
 from interlock.spec.groups import SPECIFICATION
 
-
-def shortest(slice_: str, property_: str, scope: dict[str, int] | None = None, **switches: str) -> list[str]:
-    """The actions of a shortest counterexample, without the laying out of the model."""
-    result = run_check(
-        spec=SPECIFICATION, slices=[slice_], properties=[property_], sets=switches, scope=scope, engine="plain"
-    )
-    (violation,) = (v for v in result.runs[0].violations if v.property == property_)
-    return [a for a in violation.actions if not a.startswith(("lay_out", "declare_windowed"))]
+judge = Judge(SPECIFICATION, engine="plain")
 
 
-def names(actions: list[str]) -> list[str]:
-    return [a.partition("(")[0] for a in actions]
+def shortest(slice_: str, property_: str, **options: Any) -> list[str]:
+    """The actions of a counterexample, without the laying out of the model."""
+    actions = judge.shortest(slice_, property_, **options).actions
+    return [a for a in actions if not a.startswith(("lay_out", "declare_windowed"))]
 
 
 def test_full_touch_evicts_the_window_before_what_has_left_it() -> None:
@@ -87,14 +84,8 @@ def test_a_job_that_lists_a_block_twice_has_it_by_a_stale_and_a_new_id() -> None
 
 @pytest.mark.parametrize("hit_pin", ["lookup", "visit"])
 def test_admitted_hits_are_kept_either_way(hit_pin: str) -> None:
-    result = run_check(
-        spec=SPECIFICATION,
-        slices=["recency"],
-        properties=["admitted-hit-stays-loadable", "load-reads-what-is-stored"],
-        sets={"hit_pin": hit_pin},
-        engine="plain",
-    )
-    assert result.verdict == "holds"
+    ids = ["admitted-hit-stays-loadable", "load-reads-what-is-stored"]
+    assert set(judge.run("recency", *ids, hit_pin=hit_pin).properties.values()) == {"holds"}
 
 
 @pytest.mark.parametrize("hit_count", ["last", "unused"])
@@ -124,9 +115,7 @@ def test_containment_counts_and_fails_the_store() -> None:
 
     def verdicts(change: str | None) -> dict[str, str]:
         ids = ["unknown-report-is-never-discarded", "contained-report-fails-its-store"]
-        (run,) = run_check(
-            spec=SPECIFICATION, slices=["store_reports"], properties=ids, sets={"unknown_job": "contain"}, change=change
-        ).runs
+        run = judge.run("store_reports", *ids, change=change, unknown_job="contain")
         return {i: run.properties[i] for i in ids}
 
     assert list(verdicts(None).values()) == ["holds", "holds"]
@@ -136,10 +125,5 @@ def test_containment_counts_and_fails_the_store() -> None:
 
 def test_a_surplus_report_stops_the_engine_or_is_counted_and_harms_no_chunk() -> None:
     for unknown_job in ("raise", "contain"):
-        result = run_check(
-            spec=SPECIFICATION,
-            slices=["store_reports"],
-            properties=["acknowledged-store-is-open", "stored-chunk-is-of-its-key", "known-report-is-acknowledged"],
-            sets={"unknown_job": unknown_job},
-        )
-        assert result.verdict == "holds"
+        ids = ["acknowledged-store-is-open", "stored-chunk-is-of-its-key", "known-report-is-acknowledged"]
+        assert set(judge.run("store_reports", *ids, unknown_job=unknown_job).properties.values()) == {"holds"}

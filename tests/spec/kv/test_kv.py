@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from support.counterexamples import Judge, names
 
-from interlock.proofs.check import Violation, run_check
-from interlock.proofs.mutation.changes import apply
 from interlock.spec.kv import SPECIFICATION
-from interlock.spec.language.specification import Specification
 
-
-def shortest(
-    slice_: str, property_: str, spec: Specification = SPECIFICATION, preset: str = "interlock", **sets: str
-) -> Violation:
-    """The counterexample to one property."""
-    (run,) = run_check(slices=[slice_], properties=[property_], preset=preset, sets=sets, spec=spec).runs
-    (violation,) = run.violations
-    return violation
-
-
-def events(violation: Violation) -> list[str]:
-    """The names of its actions."""
-    return [a.partition("(")[0] for a in violation.actions]
-
+judge = Judge(SPECIFICATION)
 
 # -- seeds 002: the last step -------------------------------------------------------------------------
 
 
 def test_with_no_flush_the_engine_rests_while_the_last_store_is_open() -> None:
-    found = events(shortest("tiny", "issued-jobs-complete", idle="none"))
+    found = judge.names("tiny", "issued-jobs-complete", idle="none")
 
     assert found.index("plan_store") < found.index("finish") < found.index("rest")
     assert "order_flush" not in found
@@ -36,14 +21,14 @@ def test_with_no_flush_the_engine_rests_while_the_last_store_is_open() -> None:
 
 
 def test_the_seeds_flush_misses_what_the_last_metadata_plans() -> None:
-    found = shortest("last_step", "last-step-flushes-every-job", idle="flush_before_plan", finish_store="yes")
+    found = judge.shortest("last_step", "last-step-flushes-every-job", idle="flush_before_plan", finish_store="yes")
 
     assert found.length == 9
-    assert events(found)[-3:] == ["finish", "plan_finish_store", "build_connector_meta"]
+    assert names(found.actions)[-3:] == ["finish", "plan_finish_store", "build_connector_meta"]
 
 
 def test_and_so_that_store_is_never_acknowledged() -> None:
-    found = events(shortest("last_step", "issued-jobs-complete", idle="flush_before_plan", finish_store="yes"))
+    found = judge.names("last_step", "issued-jobs-complete", idle="flush_before_plan", finish_store="yes")
 
     assert "plan_finish_store" in found
     assert "order_flush" not in found
@@ -53,73 +38,63 @@ def test_and_so_that_store_is_never_acknowledged() -> None:
 @pytest.mark.parametrize("slice_", ["tiny", "load_ack"])
 @pytest.mark.parametrize("idle", ["flush_before_plan", "flush", "drain"])
 def test_a_load_whose_request_was_aborted_ends_without_a_new_request(slice_: str, idle: str) -> None:
-    (run,) = run_check(
-        slices=[slice_],
-        properties=["issued-jobs-complete", "held-requests-are-released"],
-        sets={"idle": idle, "finish_store": "no"},
-        spec=SPECIFICATION,
-    ).runs
+    run = judge.run(slice_, "issued-jobs-complete", "held-requests-are-released", idle=idle, finish_store="no")
 
     assert set(run.properties.values()) == {"holds"}
 
 
 def test_the_flush_of_the_last_step_names_loads_too() -> None:
-    (run,) = run_check(slices=["load_ack"], properties=["last-step-flushes-a-load"], spec=SPECIFICATION).runs
-
-    assert run.properties == {"last-step-flushes-a-load": "holds"}
+    assert judge.holds("load_ack", "last-step-flushes-a-load")
 
 
 def test_an_empty_request_table_triggers_nothing() -> None:
     """No request, no job: the engine has no reason to step, and no flush can be ordered."""
-    spec = apply(SPECIFICATION, "guard-false:add_request")
-    (run,) = run_check(slices=["tiny"], spec=spec, properties=["last-step-flushes-every-job"]).runs
+    run = judge.run("tiny", "last-step-flushes-every-job", change="guard-false:add_request")
 
     assert {"order_flush", "order_flush_of_load", "build_connector_meta"} <= set(run.never_enabled)
 
 
 def test_a_preemption_that_flushes_nothing_leaves_its_store_open() -> None:
-    spec = apply(SPECIFICATION, "drop-update:preempt:must_flush")
+    change = "drop-update:preempt:must_flush"
 
-    assert events(shortest("busy", "preempted-stores-are-flushed", spec))[-1] == "preempt"
+    assert judge.names("busy", "preempted-stores-are-flushed", change=change)[-1] == "preempt"
 
 
 # -- R-18 ----------------------------------------------------------------------------------------------
 
 
 def test_a_preempted_request_that_may_load_at_once_mixes_loads_and_stores() -> None:
-    found = shortest("busy", "loads-and-stores-never-mixed", match_busy="proceed")
+    found = judge.shortest("busy", "loads-and-stores-never-mixed", match_busy="proceed")
 
-    assert events(found)[-1] == "plan_load"
-    assert events(found).count("preempt") == 2
-    assert events(found).count("plan_store") == 2
+    assert names(found.actions)[-1] == "plan_load"
+    assert names(found.actions).count("preempt") == 2
+    assert names(found.actions).count("plan_store") == 2
 
 
 # -- resets --------------------------------------------------------------------------------------------
 
 
 def test_a_reset_that_the_tier_ignores_leaves_old_chunks_to_be_found() -> None:
-    found = shortest("reset", "after-reset-nothing-old-is-served", kv_reset="ignored")
+    found = judge.shortest("reset", "after-reset-nothing-old-is-served", kv_reset="ignored")
 
     assert found.length == 12
-    assert events(found)[-1] == "reset_cache"
+    assert names(found.actions)[-1] == "reset_cache"
 
 
 def test_a_reset_that_forgets_lets_the_chunk_go_while_the_copy_runs() -> None:
-    found = events(shortest("reset", "stale-job-touches-nothing", kv_reset="forget"))
+    found = judge.names("reset", "stale-job-touches-nothing", kv_reset="forget")
 
     assert found[-2:] == ["reset_cache", "plan_store"]
 
 
 def test_and_the_late_copy_overwrites_what_was_stored_since() -> None:
-    found = events(shortest("reset", "after-reset-nothing-old-is-served", kv_reset="forget"))
+    found = judge.names("reset", "after-reset-nothing-old-is-served", kv_reset="forget")
 
     assert found.index("reset_cache") < found.index("copy_store") < found.index("acknowledge")
 
 
 def test_late_reports_settle_nothing_unless_stale_jobs_are_taken_for_live_ones() -> None:
-    (run,) = run_check(slices=["tiny"], properties=["late-report-settles-nothing"], spec=SPECIFICATION).runs
-
-    assert run.properties == {"late-report-settles-nothing": "holds"}
+    assert judge.holds("tiny", "late-report-settles-nothing")
 
 
 # -- references ----------------------------------------------------------------------------------------
@@ -137,8 +112,8 @@ PINNED = "vllm-0.32.0/SimpleCPUOffloadConnector"
 )
 def test_a_finish_that_drops_the_reference_of_a_store(slice_: str, property_: str, last: str) -> None:
     """Its source goes to the free queue; who comes next takes it, or resets the cache while it is being read."""
-    spec = apply(SPECIFICATION, "drop-row-conjunct:finish:block.used.free#3")
-    found = events(shortest(slice_, property_, spec, PINNED))
+    change = "drop-row-conjunct:finish:block.used.free#3"
+    found = judge.names(slice_, property_, change=change, preset=PINNED)
 
     assert found.count("finish") == 1
     assert found[-1] == last
@@ -150,6 +125,6 @@ def test_a_finish_that_drops_the_reference_of_a_store(slice_: str, property_: st
 @pytest.mark.parametrize("preset", ["interlock", "vllm-0.32.0/OffloadingConnector"])
 def test_a_finish_time_store_and_the_reallocation_of_its_block_in_one_metadata_is_clean(preset: str) -> None:
     wanted = ["finish-store-of-a-reallocated-block", "store-source-stable", "ready-chunk-holds-its-prefix"]
-    (run,) = run_check(slices=["at_finish"], properties=wanted, preset=preset, spec=SPECIFICATION).runs
+    run = judge.run("at_finish", *wanted, preset=preset)
 
     assert set(run.properties.values()) == {"holds"}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from interlock.proofs.check import run_check
+from support.counterexamples import Judge
+
 from interlock.spec.lookup import SPECIFICATION
+
+judge = Judge(SPECIFICATION)
 
 
 def _shortest(property_: str, **switches: str) -> list[str]:
-    result = run_check(spec=SPECIFICATION, slices=["lookup_pending"], sets=switches, properties=[property_])
-    (violation,) = result.runs[0].violations
-    return violation.actions
+    return judge.shortest("lookup_pending", property_, **switches).actions
 
 
 def test_without_a_loop_the_first_group_answers_for_another_hit() -> None:
@@ -26,8 +27,7 @@ def test_without_a_loop_the_first_group_answers_for_another_hit() -> None:
 
 
 def test_with_the_loop_the_same_tier_has_no_hit() -> None:
-    result = run_check(spec=SPECIFICATION, slices=["lookup_pending"], properties=["missed-lookup-has-no-hit"])
-    assert result.runs[0].properties == {"missed-lookup-has-no-hit": "holds"}
+    assert judge.holds("lookup_pending", "missed-lookup-has-no-hit")
 
 
 def test_later_is_kept_though_the_hit_has_shrunk() -> None:

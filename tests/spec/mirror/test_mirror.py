@@ -2,51 +2,45 @@
 
 from __future__ import annotations
 
-from interlock.proofs.check import Violation, run_check
-from interlock.proofs.mutation.changes import apply
+from support.counterexamples import Judge, names
+
 from interlock.spec.mirror import SPECIFICATION
 
-
-def _shortest(property_: str, slice_: str, change: str = "", **switches: str) -> Violation:
-    spec = apply(SPECIFICATION, change) if change else SPECIFICATION
-    result = run_check(spec=spec, slices=[slice_], sets=switches, properties=[property_])
-    (violation,) = result.runs[0].violations
-    return violation
+judge = Judge(SPECIFICATION)
 
 
 def test_cancel_before_the_first_schedule_has_nothing_to_store() -> None:
-    found = _shortest("stored-range-is-computed", "mirror_table", finish_range="all_keys")
+    found = judge.shortest("mirror_table", "stored-range-is-computed", finish_range="all_keys")
     assert found.actions == ["add_request(request0)", "cancel(request0)", "finish(request0)"]
 
 
 def test_half_a_block_is_rounded_up() -> None:
-    found = _shortest("stored-range-is-computed", "mirror_table", finish_range="rounded_up")
+    found = judge.shortest("mirror_table", "stored-range-is-computed", finish_range="rounded_up")
     assert found.actions.count("token_computed(request0)") == 1
     assert found.actions[-1] == "finish(request0)"
 
 
 def test_placeholder_counts_as_computed() -> None:
-    found = _shortest("stored-range-is-computed", "mirror_table", storable="with_placeholders")
-    assert [a.split("(")[0] for a in found.actions[-2:]] == ["schedule_token", "scan"]
+    found = judge.shortest("mirror_table", "stored-range-is-computed", storable="with_placeholders")
+    assert names(found.actions[-2:]) == ["schedule_token", "scan"]
     assert found.actions.count("token_computed(request0)") == 1
 
 
 def test_list_is_cleared_and_cursor_is_not() -> None:
-    found = _shortest("cursor-within-mirror", "mirror_table", cursor_at_resume="kept")
+    found = judge.shortest("mirror_table", "cursor-within-mirror", cursor_at_resume="kept")
     assert found.length == 21
-    names = [a.split("(")[0] for a in found.actions]
-    assert names[-3:] == ["preempt", "resume_request", "build_connector_meta"]
-    assert names.count("scan") == 2
+    assert names(found.actions)[-3:] == ["preempt", "resume_request", "build_connector_meta"]
+    assert names(found.actions).count("scan") == 2
 
 
 def test_resumed_blocks_are_appended() -> None:
-    found = _shortest("mirror-equals-block-table", "mirror_table", resume_blocks="append")
+    found = judge.shortest("mirror_table", "mirror-equals-block-table", resume_blocks="append")
     assert found.length == 7
-    assert [a.split("(")[0] for a in found.actions[-3:]] == ["preempt", "resume_request", "build_connector_meta"]
+    assert names(found.actions[-3:]) == ["preempt", "resume_request", "build_connector_meta"]
 
 
 def test_refused_store_costs_another_request_its_rows() -> None:
-    found = _shortest("mirror-advances-with-every-metadata", "mirror_batch", refused_store="ends_the_loop")
+    found = judge.shortest("mirror_batch", "mirror-advances-with-every-metadata", refused_store="ends_the_loop")
     refused = next(a for a in found.actions if a.startswith("refuse_store"))
     admitted = [a for a in found.actions if a.startswith("admit_request")]
     other = "request1" if "request0" in refused else "request0"
@@ -54,14 +48,16 @@ def test_refused_store_costs_another_request_its_rows() -> None:
 
 
 def test_full_hit_and_impossible_hits() -> None:
-    assert _shortest("hit-count-in-range", "mirror_match", hit_cap="full").actions[1] == "answer_match(request0, whole)"
-    found = _shortest("hit-count-in-range", "mirror_match", "drop-conjunct:admit_request:answer-in-range")
+    assert (
+        judge.shortest("mirror_match", "hit-count-in-range", hit_cap="full").actions[1]
+        == "answer_match(request0, whole)"
+    )
+    found = judge.shortest("mirror_match", "hit-count-in-range", change="drop-conjunct:admit_request:answer-in-range")
     assert found.actions[1].startswith("match_out_of_range")
 
 
 def test_second_store_replaces_the_first() -> None:
-    found = _shortest("open-store-has-its-block", "mirror_saves", save_table="one_per_request")
-    names = [a.split("(")[0] for a in found.actions]
-    assert names.count("plan_save") + names.count("plan_shared_save") == 2
-    assert names.count("save_done") == 1
-    assert names.index("finish") < names.index("save_done")
+    found = judge.names("mirror_saves", "open-store-has-its-block", save_table="one_per_request")
+    assert found.count("plan_save") + found.count("plan_shared_save") == 2
+    assert found.count("save_done") == 1
+    assert found.index("finish") < found.index("save_done")

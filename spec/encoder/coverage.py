@@ -1,4 +1,4 @@
-"""The names of the slices, as properties cite them."""
+"""The slices by what they cover, under short names."""
 
 from __future__ import annotations
 

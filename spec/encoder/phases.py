@@ -1,0 +1,192 @@
+"""When schedule() visits and whom: the phases of a step, and one visit after the other."""
+
+from __future__ import annotations
+
+from interlock.spec.encoder.coverage import ASK, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
+from interlock.spec.encoder.predicates import has_a_match, is_
+from interlock.spec.encoder.vocabulary import (
+    block,
+    gave_up,
+    i,
+    in_queue,
+    kv_held,
+    kv_used,
+    phase,
+    phases,
+    r,
+    request,
+    room_ran_out,
+    visited,
+    visiting,
+)
+from interlock.spec.language.properties import ActionProperty
+from interlock.spec.language.terms import Primed, forall
+
+_r = request.var("ry")
+
+BETWEEN = ActionProperty(
+    id="visits-are-between-steps",
+    source="contract 6.1; pipeline depth 1",
+    doc="schedule() visits, takes and evicts while no step is with the workers.",
+    slices=EVERY,
+    actions=(
+        "start_fetch",
+        "defer",
+        "stall",
+        "resume",
+        "go_on",
+        "admit",
+        "no_kv",
+        "start_kv_load",
+        "claim_cached",
+        "use_cached",
+        "encode",
+        "take_external",
+        "advance",
+        "speculate",
+        "drop_reference",
+        "evict_entry",
+        "evict_pool",
+        "build_connector_meta",
+    ),
+    formula=phase().ne(phases["executing"]),
+)
+
+AFTER = ActionProperty(
+    id="outputs-come-before-visits",
+    source="contract 6.1; section 1 engine loop",
+    doc="Arrivals, ends, preemptions, and what outputs report, come after an update and before the next visit.",
+    slices=EVERY,
+    actions=(
+        "add_feature",
+        "add_request",
+        "match_prefix",
+        "loaded",
+        "kv_load_fails",
+        "preempt",
+        "finish",
+        "fail_unavailable",
+        "expire",
+        "settle",
+        "reject",
+        "free_input",
+        "load_reported",
+        "fetch_settles",
+        "fetch_breaks",
+    ),
+    formula=phase().eq(phases["updated"]),
+)
+
+OPENS = ActionProperty(
+    id="visits-open-the-schedule",
+    source="contract 6.1",
+    doc="With the first visit, claim or eviction schedule() has begun: nobody arrives or ends before it is over.",
+    slices=EVERY,
+    actions=(
+        "start_fetch",
+        "defer",
+        "stall",
+        "resume",
+        "go_on",
+        "admit",
+        "no_kv",
+        "start_kv_load",
+        "claim_cached",
+        "use_cached",
+        "encode",
+        "take_external",
+        "advance",
+        "speculate",
+        "evict_entry",
+        "evict_pool",
+    ),
+    formula=Primed(body=phase().eq(phases["scheduling"])),
+)
+
+STEP_GOES_OUT = ActionProperty(
+    id="the-step-is-with-the-workers",
+    source="contract 6.1; pipeline depth 1",
+    doc="When schedule() ends, the engine waits for the workers.",
+    slices=EVERY,
+    actions=("build_connector_meta",),
+    formula=Primed(body=phase().eq(phases["executing"])),
+)
+
+ONE_VISIT_EACH = ActionProperty(
+    id="one-visit-per-schedule",
+    source="contract section 1, 6.1",
+    doc="schedule() comes to a request once, and notes it.",
+    slices=(*EVERY, QUEUE),
+    actions=("defer", "stall", "resume", "go_on", "admit", "no_kv"),
+    formula=~visited(r) & Primed(body=visited(r)),
+)
+
+NO_OVERTAKING = ActionProperty(
+    id="nobody-overtakes-who-found-no-kv",
+    source="contract Q7: break",
+    doc="Once a visit has found no KV, this schedule() visits nobody else in the queue.",
+    slices=(*EVERY, QUEUE),
+    actions=("defer", "admit", "no_kv", "start_kv_load", "claim_cached"),
+    formula=~room_ran_out(),
+)
+
+
+RUNNERS_COME_FIRST = ActionProperty(
+    id="runners-are-visited-first",
+    source="contract section 1, 6.1: the running loop, then the queue",
+    doc="schedule() has come to every request that runs before it comes to one of the queue.",
+    slices=(*EVERY, QUEUE),
+    actions=("start_fetch", "defer", "stall", "admit", "no_kv", "start_kv_load", "claim_cached"),
+    formula=in_queue(r) >> forall(_r, is_(_r, "running", "stalled") >> visited(_r)),
+)
+
+SCHEDULED_IS_VISITED = ActionProperty(
+    id="scheduled-request-has-the-open-visit",
+    source="contract 4.3, N1 to N4: items are taken in the visit that schedules the request",
+    doc="When the scheduler goes on with a request, its visit is the open one: it may take its items in this step.",
+    slices=(*EVERY, QUEUE),
+    actions=("admit", "resume", "go_on", "claim_cached"),
+    formula=Primed(body=visiting(r)),
+)
+
+VISITS_ARE_ATOMIC = ActionProperty(
+    id="open-visit-is-not-interrupted",
+    source="contract 6.1: schedule() is one thread",
+    doc="What schedule() does for another request, or to make room in the pool, comes after the open visit has ended.",
+    slices=(*EVERY, QUEUE),
+    actions=("start_fetch", "defer", "stall", "no_kv", "start_kv_load", "evict_pool", "build_connector_meta"),
+    formula=Primed(body=forall(_r, ~visiting(_r))),
+)
+
+FETCH_IN_VISIT = ActionProperty(
+    id="fetch-belongs-to-a-visit",
+    source="R-64, R-66",
+    doc="The connector starts a transfer in the visit to a request that is asked, and not for what it gave up.",
+    slices=WITH_POOL,
+    actions=("start_fetch",),
+    formula=(in_queue(r) | is_(r, "running", "stalled")) & ~visited(r) & ~gave_up(r, i),
+)
+
+TURNED_AWAY = ActionProperty(
+    id="turned-away-only-for-want-of-kv",
+    source="contract Q7",
+    doc="allocate_slots fails only for a request without KV, and only if all of it is in use.",
+    slices=(ROOM, POOL, QUEUE, TIGHT),
+    actions=("no_kv",),
+    formula=~kv_held(r) & kv_used().eq(block.size),
+)
+
+LOADS_SOMETHING = ActionProperty(
+    id="asynchronous-load-has-tokens",
+    source="R-03",
+    doc="A request waits for a KV load only if there are tokens to load.",
+    slices=(ASK, TWICE, RUNNING, TIGHT),
+    actions=("start_kv_load",),
+    formula=has_a_match(r),
+)
+
+
+PHASES = (BETWEEN, AFTER, OPENS, STEP_GOES_OUT, ONE_VISIT_EACH, NO_OVERTAKING)
+VISITING = (
+    RUNNERS_COME_FIRST, SCHEDULED_IS_VISITED, VISITS_ARE_ATOMIC, FETCH_IN_VISIT, TURNED_AWAY, LOADS_SOMETHING,
+)  # fmt: skip

@@ -1,0 +1,20 @@
+"""The slices by what they cover, under short names."""
+
+from __future__ import annotations
+
+(
+    SHARE, OVERLAP, VICTIM, VICTIM_HIT, MIXED, RESUME, ASYNC, RESUMED, PAIR, PARK, DECODE, SPEC, LOOKUP, HAND, LATE,
+    LATE_SYNC, SECOND, LIVE,
+) = (
+    "share", "share_overlap", "victim", "victim_hit", "mixed_chain", "resume", "load_async", "load_resumed",
+    "load_pair", "late_write", "decoding", "speculating", "second_lookup", "hand_over", "late_report",
+    "late_sync", "second_load", "load_progress",
+)  # fmt: skip
+EVERY = (
+    SPEC, SHARE, OVERLAP, RESUME, ASYNC, PAIR, PARK, DECODE, LOOKUP, LATE, HAND, VICTIM, VICTIM_HIT, LATE_SYNC, SECOND,
+    RESUMED,
+)  # fmt: skip
+CORE = (PARK, DECODE, ASYNC, RESUME)
+OVERLAPPING = (OVERLAP, RESUME, SPEC)
+LOADING = (ASYNC, PAIR, PARK)
+SCHEDULING_ENDS = (SHARE, VICTIM, VICTIM_HIT, PAIR, RESUME, DECODE, LATE, PARK)

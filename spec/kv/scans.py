@@ -1,0 +1,150 @@
+"""What store scans leave behind: how far a request's cursor has come, and the word that a scan has for a block.
+
+Our own books, as in bookkeeping.py.
+"""
+
+from __future__ import annotations
+
+from interlock.spec.kv.coverage import EVERY, FAILING, FINISH, FINISH_TWICE, PARTIAL, SCANS_JUDGED, STORE, TINY
+from interlock.spec.kv.predicates import live_store, no_room, serves
+from interlock.spec.kv.vocabulary import (
+    b,
+    failure_seen,
+    fresh,
+    h,
+    hashed,
+    holds,
+    j,
+    job_block,
+    kept,
+    pending_count,
+    r,
+    reads_current,
+    request_state,
+    request_states,
+    scan_result,
+    scan_results,
+    scanned,
+)
+from interlock.spec.language.properties import ActionProperty, Invariant
+from interlock.spec.language.terms import Primed, card, exists, forall, ite
+
+CURSOR_IS_OF_ITS_ALLOCATION = Invariant(
+    id="cursor-belongs-to-an-allocation",
+    policy=True,
+    source="contract 5(e), Q22, R-60",
+    doc="A request has passed over a block only while it holds it, or has just ended: it returns with nothing passed.",
+    slices=EVERY,
+    formula=forall(
+        r, b,
+        scanned(r, b)
+        >> (holds(r, b) | request_state(r).eq(request_states["finished"])),
+    ),
+    premise=exists(r, b, scanned(r, b)),
+)  # fmt: skip
+
+CURSOR_HAS_A_REASON = Invariant(
+    id="cursor-moves-by-a-scan",
+    policy=True,
+    source="contract 5(e), J2, J3, R-62",
+    doc="What a request's cursor has passed a scan has judged in this allocation and since the last reset.",
+    slices=(TINY, STORE, FINISH, PARTIAL),
+    formula=forall(r, b, (scanned(r, b) & holds(r, b)) >> scan_result(b).ne(scan_results["unscanned"])),
+    premise=exists(r, b, scanned(r, b) & holds(r, b)),
+)
+
+PASSED_WAS_SCANNED = ActionProperty(
+    id="scans-pass-what-they-plan",
+    policy=True,
+    source="contract J2 to J4, 5(e)",
+    doc="A block that a running request stores or skips is passed: the next scan of that request leaves it alone.",
+    slices=EVERY,
+    actions=("plan_store", "skip_store"),
+    formula=Primed(body=scanned(r, b)) & ~scanned(r, b),
+)
+
+_a_word = scan_results.one_of(scan_result(b), "passed", "passed_again")
+_first_word = Primed(body=scan_result(b).eq(scan_results["passed"]))
+_evicted = scan_result(b).eq(scan_results["evicted"])
+
+STORE_SCAN_PASSES = ActionProperty(
+    id="a-planned-store-is-owed-to-its-block",
+    policy=True,
+    source="seeds 004; contract J2 to J4",
+    doc="A store that is planned makes its block one to be served; for the second time only after an eviction.",
+    slices=SCANS_JUDGED,
+    actions=("plan_store",),
+    formula=Primed(body=_a_word) & (~_evicted >> _first_word),
+)
+
+FINISH_SCAN_PASSES = ActionProperty(
+    id="a-finish-store-is-owed-to-its-block",
+    policy=True,
+    source="contract J1, J5, R-28",
+    doc=(
+        "So does a store at the finish, if its block has not been allocated again; and it is planned once: the "
+        "block is off the list of what the finish has left."
+    ),
+    slices=(TINY, FINISH, FINISH_TWICE),
+    actions=("plan_finish_store",),
+    formula=(~fresh(b) >> _first_word) & Primed(body=~kept(r, b, h)),
+)
+
+SKIP_HAS_ITS_WORD = ActionProperty(
+    id="a-skip-is-excused-only-for-want-of-room",
+    policy=True,
+    source="contract J2, J3, 5(e); seeds 004",
+    doc="A block that is passed over is owed, unless the tier had no room and nothing else stood in the way.",
+    slices=SCANS_JUDGED,
+    actions=("skip_store",),
+    formula=_first_word | (Primed(body=scan_result(b).eq(scan_results["excused"])) & no_room() & ~serves(b)),
+)
+
+SCANS_LOOK_AT = ActionProperty(
+    id="scans-look-at-addressable-blocks-of-scheduled-requests",
+    policy=True,
+    source="contract J1, J2",
+    doc="The scan of a step goes over the addressable blocks of requests that the step schedules.",
+    slices=EVERY,
+    actions=("plan_store", "skip_store"),
+    formula=hashed(b) & request_state(r).eq(request_states["scheduled"]),
+)
+
+_excused = card(b, scan_result(b).eq(scan_results["excused"]))
+_its_store_ends = live_store(j) & reads_current(j) & pending_count(j).eq(1) & job_block(j).eq(b)
+
+FAILURE_EXCUSES = ActionProperty(
+    id="only-a-failed-store-excuses-its-block",
+    policy=True,
+    source="contract 3.2 complete_store(success=False); seeds 004",
+    doc=(
+        "With the last report a store that some worker could not do excuses its block from being served, if the "
+        "block is still in the allocation that was to be stored. No other report does."
+    ),
+    slices=(*SCANS_JUDGED, PARTIAL),
+    actions=("acknowledge",),
+    formula=ite(
+        exists(b, _its_store_ends & ~scan_result(b).eq(scan_results["excused"])) & failure_seen(j),
+        Primed(body=_excused).eq(_excused + 1),
+        Primed(body=_excused).eq(_excused),
+    ),
+)  # fmt: skip
+
+LAST_FAILURE_EXCUSES = ActionProperty(
+    id="a-failed-store-excuses-its-block",
+    policy=True,
+    source="contract 3.2 complete_store(success=False); seeds 004",
+    doc="The same where the last report is itself a failure.",
+    slices=FAILING,
+    actions=("acknowledge_failure",),
+    formula=ite(
+        exists(b, _its_store_ends & ~scan_result(b).eq(scan_results["excused"])),
+        Primed(body=_excused).eq(_excused + 1),
+        Primed(body=_excused).eq(_excused),
+    ),
+)
+
+CURSORS = (CURSOR_IS_OF_ITS_ALLOCATION, CURSOR_HAS_A_REASON, PASSED_WAS_SCANNED)
+SCANS = (
+    STORE_SCAN_PASSES, FINISH_SCAN_PASSES, SKIP_HAS_ITS_WORD, SCANS_LOOK_AT, FAILURE_EXCUSES, LAST_FAILURE_EXCUSES,
+)  # fmt: skip

@@ -1,0 +1,171 @@
+"""What comes of jobs once their requests have ended: the last step, a load's request aborted, a preemption; rest."""
+
+from __future__ import annotations
+
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property
+from interlock.spec.language.terms import exists, forall
+from interlock.spec.pipeline.predicates import (
+    building,
+    is_open,
+    under_way,
+    waits_again,
+)
+from interlock.spec.pipeline.settings import (
+    EVERY,
+    WITH_LOADS,
+    WITH_PREEMPTION,
+)
+from interlock.spec.pipeline.vocabulary import (
+    b,
+    b2,
+    finish_untold,
+    flush_due,
+    fresh,
+    held,
+    j,
+    j2,
+    loads,
+    lost,
+    pipeline_idle,
+    resting,
+    slot_state,
+    slot_states,
+    source,
+    stored,
+    stow_state,
+    stow_states,
+    t,
+    t2,
+    used,
+)
+
+FLUSHES = pipeline_idle.is_("flush", "flush_before_plan")
+_REPORTS = pipeline_idle.is_("flush", "drain")
+
+COMPLETE = LeadsTo(
+    id="issued-jobs-complete-in-pipeline",
+    aliases=("every-planned-store-completes",),
+    source="vLLM PR 42611; seeds 002; contract V-06",
+    doc="Every job that is planned is acknowledged by all workers, even if no request arrives any more.",
+    slices=EVERY,
+    vars=(j,),
+    premise=under_way(j),
+    conclusion=~under_way(j),
+)
+
+# Said here in its own words, and not in those of the rule that it checks.
+_nobody_goes_on = forall(b, ~waits_again(b) & ~(used(b) & ~held(b)))
+LAST_STEP_FLUSHES = ActionProperty(
+    id="last-step-flushes-every-job-in-pipeline",
+    policy=True,
+    source="vLLM PR 42611; seeds 002",
+    doc=(
+        "Once all tracked requests have finished, the metadata leaves no job without a flush order: stores and loads, "
+        "of this step and of those that are unprocessed."
+    ),
+    slices=EVERY,
+    applies=FLUSHES,
+    actions=("dispatch",),
+    formula=_nobody_goes_on >> forall(j, under_way(j) >> stow_state(j).eq(stow_states["flush_ordered"])),
+)
+
+RESTS = Invariant(
+    id="engine-rests-with-nothing-pending-in-pipeline",
+    policy=True,
+    source="contract R-58, V-06; seeds 002",
+    doc="Where the connector reports pending work, an engine at rest has no step, no open job, no request, no report.",
+    slices=EVERY,
+    applies=_REPORTS,
+    formula=resting()
+    >> (
+        forall(t, slot_state(t).eq(slot_states["idle"]))
+        & forall(j, ~under_way(j) & stored(j).eq(0))
+        & forall(b, ~used(b) & ~waits_again(b))
+        & ~finish_untold()
+    ),
+    premise=resting(),
+)
+
+FINISHES_TOLD = LeadsTo(
+    id="finished-requests-are-told-in-pipeline",
+    source="contract R-26, section 1 engine loop",
+    doc="A request that has finished is told by some metadata: the engine makes a step for it, arrivals or not.",
+    slices=EVERY,
+    vars=(),
+    premise=finish_untold(),
+    conclusion=~finish_untold(),
+)
+
+HELD_RELEASED = LeadsTo(
+    id="held-blocks-are-released-in-pipeline",
+    source="contract V-01, V-02, R-20; seeds 002",
+    doc="The block of a request that was aborted while it was loading is given back, whether or not a request arrives.",
+    slices=WITH_LOADS,
+    vars=(b,),
+    premise=held(b),
+    conclusion=~used(b),
+)
+
+TARGET_IN_USE = Invariant(
+    id="block-being-loaded-is-in-use-in-pipeline",
+    source="contract I-24, I-25, L5",
+    doc="What a load fills is nobody else's, whether its request waits or was aborted, and nothing stores it.",
+    slices=WITH_LOADS,
+    formula=forall(j, (under_way(j) & loads(j)) >> used(source(j)))
+    & forall(b, held(b) >> exists(j, under_way(j) & loads(j) & source(j).eq(b)))
+    & forall(
+        j, j2, (under_way(j) & loads(j) & is_open(j2) & source(j2).eq(source(j)) & j.ne(j2)) >> flush_due(j2)
+    ),
+    premise=exists(j, under_way(j) & loads(j)),
+)  # fmt: skip
+
+PREEMPTED_FLUSHED = Invariant(
+    id="preempted-stores-are-flushed-in-pipeline",
+    policy=True,
+    source="seeds 002; contract 2.1 flush sources, I-27, V-14",
+    doc="An open store whose request has been preempted is flushed by the metadata of that schedule().",
+    slices=WITH_PREEMPTION,
+    formula=forall(j, (lost(j) & is_open(j)) >> (flush_due(j) & ~loads(j))),
+    premise=exists(j, lost(j) & is_open(j)),
+)
+
+PREEMPTED_STORES_ONLY = ActionProperty(
+    id="preempted-request-has-stores-only-in-pipeline",
+    source="seeds 002; contract 2.1 flush sources (asserted there)",
+    doc="A request that is preempted has its block, and no load under way, so what its preemption flushes are stores.",
+    slices=WITH_PREEMPTION,
+    actions=("preempt",),
+    formula=used(b) & ~exists(j, under_way(j) & loads(j) & source(j).eq(b)),
+)
+
+
+ONCE = ActionProperty(
+    id="a-request-finishes-once-in-pipeline",
+    source="contract R-26, Q31",
+    doc="The request that finishes has its block and has not finished before.",
+    slices=EVERY,
+    actions=("finish_request",),
+    formula=used(b) & ~held(b),
+)
+BETWEEN = ActionProperty(
+    id="requests-end-and-outputs-come-between-schedules",
+    source="contract 6.1: one thread schedules and processes outputs",
+    doc="While a step is being scheduled no request ends, no output is processed and no report is heard.",
+    slices=EVERY,
+    actions=("finish_request", "finish_preempted", "update_from_output", "acknowledge"),
+    formula=forall(t2, ~building(t2)),
+)
+
+COMES_BACK = ActionProperty(
+    id="a-preempted-request-comes-back-with-blocks",
+    source="contract Q9, Q10",
+    doc="A preempted request comes back in a schedule() that gives somebody a block.",
+    slices=WITH_PREEMPTION,
+    actions=("resume_request",),
+    formula=exists(b2, used(b2) & fresh(b2)) & exists(t2, building(t2)),
+)
+
+ENDINGS: tuple[Property, ...] = (
+    COMPLETE, LAST_STEP_FLUSHES, RESTS, FINISHES_TOLD, HELD_RELEASED, TARGET_IN_USE, PREEMPTED_FLUSHED,
+    PREEMPTED_STORES_ONLY, ONCE, BETWEEN, COMES_BACK,
+)  # fmt: skip
