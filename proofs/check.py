@@ -23,6 +23,7 @@ from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Witness
 from interlock.spec.language.specification import Specification, UnknownName
 from interlock.spec.modules import modules, under
+from interlock.statemachine.plural import counted
 
 Verdict = Literal["holds", "violated", "inconclusive"]
 LIMITS = Limits()
@@ -221,4 +222,4 @@ def _judge(runs: list[Run]) -> tuple[Verdict, str]:
             return "inconclusive", f"vacuous in {r.slice}: {', '.join(vacuous)}"
         if not r.exhaustive:
             return "inconclusive", f"slice {r.slice} was not explored to its end"
-    return "holds", f"{len(runs)} slices, every reachable state"
+    return "holds", f"{counted(len(runs), 'slice')}, every reachable state"

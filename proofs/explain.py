@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from pydantic import JsonValue
 
-from interlock.proofs.replay import words
+from interlock.proofs.replay import names_its_hidden_steps, words
 from interlock.proofs.replay.hidden import TooManyTriesError
-from interlock.proofs.replay.replayer import Replayer
+from interlock.proofs.replay.replayer import Replayer, Stop
 from interlock.proofs.replay.setup import setting
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language import terms as T
@@ -20,6 +20,9 @@ from interlock.spec.language.system import Step
 from interlock.statemachine.sparse import Arguments, Missing, StepFault, Value
 from interlock.statemachine.sparse.faults import point
 from interlock.statemachine.trace import Trace, TraceError, TraceEvent, read_trace
+
+OTHERS_MAX = 5
+"""Instances named in the reason, of those that were possible instead."""
 
 INSTANCES_MAX = 20
 """Enabled instances listed per action; how many more there are is said."""
@@ -44,13 +47,13 @@ class Change:
 
 @dataclass(slots=True)
 class ExplainResult:
-    """The explanation of one event.
+    """The explanation of one event; ``unexplained`` if no behaviour explains it, or one before it.
 
     Args:
         hidden: hidden steps that the event needed first; what they changed is in ``changed`` too.
     """
 
-    verdict: Literal["explained", "inconclusive"]
+    verdict: Literal["explained", "unexplained", "inconclusive"]
     reason: str
     step: int
     event: str = ""
@@ -71,8 +74,8 @@ def run_explain(
 ) -> ExplainResult:
     """Explain event ``step`` of a trace, counted from 0 as in its ``seq``.
 
-    Where every line names its action (an explorer's trace), hidden lines are taken as they stand and
-    can be explained, too; elsewhere hidden steps are searched as replay does.
+    Where the trace names its hidden steps (an explorer's), they are taken as they stand and can be
+    explained, too; elsewhere they are searched as replay does.
 
     Raises:
         TraceError: no trace of this specification, or it has no such event.
@@ -82,7 +85,7 @@ def run_explain(
     if not 0 <= step < count:
         fix = f"name one of 0 to {count - 1}" if count else "record some"
         raise TraceError(read.name, f"has no event {step}, it has {count}", fix)
-    exact = all(e.action is not None for e in read.events)
+    exact = names_its_hidden_steps(read, preset=preset, switches=switches, judge=judge, spec=spec)
     made = setting(spec, read.header, f"{read.name}:1", preset=preset, switches=switches, judge=judge)
     replayer = Replayer(made, follow_hidden=exact)
     for index, event in enumerate(read.events[:step]):
@@ -93,8 +96,8 @@ def run_explain(
         except TooManyTriesError as error:
             return ExplainResult("inconclusive", f"event {index}, {event}: {error}", step)
         if stop is not None:
-            reason = f"the state before event {step} is not known: event {index}: {stop.reason}"
-            return ExplainResult("inconclusive", reason, step)
+            first = f"the first event without an explanation is event {index}, before this one"
+            return _unexplained(ExplainResult("unexplained", "", step, str(read.events[step])), replayer, stop, first)
     return _Explainer(replayer).explain(step, read.events[step], read.place(step), exact)
 
 
@@ -112,14 +115,12 @@ class _Explainer:
         """Explain an event in the first candidate's state."""
         result = ExplainResult("explained", "", index, str(event))
         modelled = _relevant(self._replayer, event, place, exact)
-        own = self._replayer.vocabulary.readings(event, place) if modelled else []
+        own = self._replayer.readings(event, place) if modelled else []
         entities: dict[str, str] = {}
         for r in own:
             for p in r.step.params:
                 if p.name in r.named:
                     entities.setdefault(p.sort, r.named[p.name])
-                    if p.sort in self._world.known:
-                        self._world.know(p.sort, r.named[p.name])
         readings = {r.step.name: r.named for r in own}
         for step in self._replayer.setting.system.steps:
             self._action(result, step, readings.get(step.name), entities)
@@ -184,10 +185,10 @@ class _Explainer:
         try:
             stop = self._replayer.consume(index, event, place)
         except TooManyTriesError as error:
-            result.reason = f"{event}: {error}"
+            result.verdict, result.reason = "inconclusive", f"{event}: {error}"
             return
         if stop is not None:
-            result.reason = stop.reason
+            _unexplained(result, self._replayer, stop, f"event {index} is the first without an explanation")
             return
         after = {(name, key): value for name, key, value in self._world.cells()}
         changed = sorted((c for c in before.keys() | after.keys() if before.get(c) != after.get(c)), key=str)
@@ -203,6 +204,29 @@ class _Explainer:
         broken = self._replayer.violations[violations:]
         if broken:
             result.reason += f"; it breaks {', '.join(dict.fromkeys(v.property for v in broken))}"
+
+
+def _unexplained(result: ExplainResult, replayer: Replayer, stop: Stop, first: str) -> ExplainResult:
+    """Say that no behaviour explains an event, and what stops it or what else could happen there."""
+    result.verdict = "inconclusive" if replayer.candidates.dropped else "unexplained"
+    result.reason = f"{first}: {stop.reason}"
+    if replayer.candidates.dropped:
+        result.reason += "; but some states that fit the log were dropped, there were too many"
+    elif not stop.false_conjuncts and not stop.faults:
+        others = [words.instance(s, a) for s, a in _enabled(replayer)]
+        more = f" and {len(others) - OTHERS_MAX} more" if len(others) > OTHERS_MAX else ""
+        result.reason += f"; possible instead: {', '.join(others[:OTHERS_MAX]) or 'nothing'}{more}"
+    return result
+
+
+def _enabled(replayer: Replayer) -> Iterator[tuple[Step, Arguments]]:
+    """What can happen in the first candidate's state."""
+    for step in replayer.setting.system.steps:
+        try:
+            for arguments in replayer.interpreter.instances(step):
+                yield step, arguments
+        except StepFault:
+            continue
 
 
 def _agrees(step: Step, arguments: Arguments, named: dict[str, str]) -> bool:

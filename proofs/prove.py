@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Invariant, Witness
 from interlock.spec.language.specification import Specification, UnknownName
 from interlock.spec.modules import Modules, modules, owner, under
+from interlock.statemachine.plural import counted
 
 Verdict = Literal["proved", "failed", "inconclusive"]
 SolverChoice = Literal["z3", "cvc5", "both"]
@@ -51,7 +53,7 @@ class ProveResult:
     """Every property asked for, the totals and the verdict over all of them.
 
     Args:
-        not_covered: properties that are checked in scopes only.
+        not_covered: properties that are checked in scopes only; with the module, where two have the id.
     """
 
     verdict: Verdict
@@ -141,7 +143,7 @@ def run_prove(
                 with lock:
                     progress(Progress(f"{p}: {outcome.status}", finished=(p, outcome)))
     verdict, reason = _judge(outcomes)
-    open_ = [p for s in systems for p in not_covered(s.spec, with_proof[s.spec.name])]
+    open_ = named_apart([(s.spec, not_covered(s.spec, with_proof[s.spec.name])) for s in systems])
     return ProveResult(verdict, reason, outcomes, open_, round(time.monotonic() - started, 3))
 
 
@@ -151,6 +153,16 @@ def not_covered(spec: Specification, with_proof: Iterable[str]) -> list[str]:
     for p in map(spec.property, with_proof):
         covered |= {p.id, *(p.proof if isinstance(p, Invariant) else ())}
     return [p.id for p in spec.properties if p.id not in covered and not isinstance(p, Witness)]
+
+
+def named_apart(listed: Sequence[tuple[Specification, Iterable[str]]]) -> list[str]:
+    """Ids of several modules, each once; where more than one module has it, with those that are meant."""
+    having = Counter(p.id for spec, _ in listed for p in spec.properties)
+    meant: dict[str, list[str]] = {}
+    for spec, ids in listed:
+        for p in ids:
+            meant.setdefault(p, []).append(spec.name)
+    return [p if having[p] == 1 else f"{p} (in {' and '.join(names)})" for p, names in meant.items()]
 
 
 def _write_trace(property_id: str, outcome: ProvedProperty, preset: str, trace_dir: Path | None) -> None:
@@ -171,11 +183,11 @@ def _judge(outcomes: dict[str, ProvedProperty]) -> tuple[Verdict, str]:
             what = o.cti.obligation if o.cti is not None else next(iter(o.undecided), "an obligation")
             run = "no run reaches it within the bounds"
             if o.run is not None:
-                run = f"{len(o.actions)} steps break {o.run.property_id}"
+                run = f"{counted(len(o.actions), 'step')} to a state that breaks {o.run.property_id}"
             return "failed", f"{p}: {what} fails; {run}"
     for p, o in outcomes.items():
         if o.undecided:
-            return "inconclusive", f"{p}: {len(o.undecided)} answers are unknown, the first {o.undecided[0]}"
+            return "inconclusive", f"{p}: unknown: {counted(len(o.undecided), 'answer')}, the first {o.undecided[0]}"
         if o.not_met:
             name, condition = next(iter(o.not_met.items()))
             return "inconclusive", f"{p}: {name} {condition.status}: {condition.detail}"
@@ -183,5 +195,6 @@ def _judge(outcomes: dict[str, ProvedProperty]) -> tuple[Verdict, str]:
         return "inconclusive", "no property has a proof"
     return (
         "proved",
-        f"{len(outcomes)} properties for any size, {sum(o.obligations for o in outcomes.values())} obligations",
+        f"{counted(len(outcomes), 'property', 'properties')} for any size,"
+        f" {counted(sum(o.obligations for o in outcomes.values()), 'obligation')}",
     )

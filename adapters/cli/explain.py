@@ -17,7 +17,8 @@ def explain(
 ) -> int:
     """Explain one step of a trace, conjunct by conjunct.
 
-    What could happen before it, why the rest could not, and what it changed.
+    What could happen before it, why the rest could not, and what it changed. Exit code 1: no behaviour
+    of the specification explains it, or an event before it, which is then named.
     """
     from interlock.adapters.cli.bindings.explain import ExplainBinding
     from interlock.adapters.cli.conduct import conduct

@@ -1,6 +1,5 @@
 """What a user can get wrong, said in one line: what is wrong, and what would be right."""
 
-import difflib
 from collections.abc import Sequence
 
 
@@ -11,20 +10,35 @@ class UsageProblem(Exception):
         super().__init__(one_line(f"{wrong}; {right}"))
 
 
+LISTED_BY = {
+    "slice": "interlock show slices",
+    "sort": "interlock show slices",
+    "switch": "interlock show switches",
+    "value": "interlock show switches",
+    "preset": "interlock show switches",
+    "property": "interlock show invariants",
+    "invariant": "interlock show invariants",
+    "lemma": "interlock show invariants",
+    "action": "interlock show slices --json FILE",
+}
+"""The command that prints all names of a kind, by the kind's first word."""
+
+CHANGES = "interlock mutate --json FILE"
+"""Prints everything that can be changed in the specification."""
+
+
 def unknown(kind: str, name: str, known: Sequence[str]) -> UsageProblem:
-    """The problem that `name` is no `kind`, with the nearest known names, or all if none is near.
+    """The problem that `name` is no `kind`, with the nearest known names and the command that lists all.
 
     >>> str(unknown("slice", "dedpu", ["dedup", "load"]))
     "unknown slice 'dedpu'; did you mean dedup?"
     >>> str(unknown("slice", "xyz", ["dedup", "load"]))
     "unknown slice 'xyz'; known: dedup, load"
     """
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    # Also what someone means who types the beginning or the middle of a long id.
-    near += [k for k in known if len(name) >= 3 and name in k and k not in near][: 3 - len(near)]
-    if near:
-        return UsageProblem(f"unknown {kind} {name!r}", f"did you mean {' or '.join(near)}?")
-    return UsageProblem(f"unknown {kind} {name!r}", f"known: {', '.join(known) or 'none'}")
+    from interlock.statemachine.names import did_you_mean
+
+    command = LISTED_BY.get(kind.partition(" ")[0], CHANGES)
+    return UsageProblem(f"unknown {kind} {name!r}", did_you_mean(name, known, command))
 
 
 def as_usage_problem(error: Exception) -> UsageProblem | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from interlock.proofs.replay import names_its_hidden_steps
 from interlock.proofs.replay.replayer import Replayer
 from interlock.proofs.replay.setup import setting
 from interlock.spec.language.specification import Specification
@@ -25,14 +26,14 @@ class Moment:
 class Walk:
     """A walk along a trace; iterate it once.
 
-    Where every line names its action (an explorer's trace), hidden lines are steps of their own;
-    elsewhere the hidden steps that an event needed are part of its step.
+    Where the trace names its hidden steps (an explorer's), they are steps of their own; elsewhere
+    those that an event needed are part of its step.
     """
 
     def __init__(self, spec: Specification, trace: Trace) -> None:
         self.trace = trace
-        self.exact = all(e.action is not None for e in trace.events)
-        self._replayer = Replayer(setting(spec, trace.header, f"{trace.name}:1"), follow_hidden=self.exact)
+        self.hidden = names_its_hidden_steps(trace, spec=spec)
+        self._replayer = Replayer(setting(spec, trace.header, f"{trace.name}:1"), follow_hidden=self.hidden)
 
     @property
     def system(self) -> System:
@@ -55,11 +56,11 @@ class Walk:
         yield self._moment(None)
         for index, event in enumerate(self.trace.events):
             place = self.trace.place(index)
-            if not self._replayer.vocabulary.modelled(event, place) or (event.hidden and not self.exact):
+            if not self._replayer.vocabulary.modelled(event, place) or (event.hidden and not self.hidden):
                 continue
             stop = self._replayer.consume(index, event, place)
             if stop is not None and not self._replayer.violations:
-                raise TraceError(place, f"no behaviour explains {event}: {stop.reason}", "see interlock replay")
+                raise TraceError(place, stop.reason, "see interlock replay")
             if stop is not None:
                 return
             yield self._moment(event)

@@ -23,15 +23,16 @@ class Change(Part):
 
 
 class ExplainDocument(Document):
-    """What `interlock explain` says. It judges nothing: `inconclusive` is an interrupted run."""
+    """What `interlock explain` says; `unexplained`: no behaviour explains the event, or one before it."""
 
     exit_codes: ClassVar[dict[str, ExitCode]] = {
         "explained": ExitCode.HOLDS,
+        "unexplained": ExitCode.FOUND,
         "inconclusive": ExitCode.INCONCLUSIVE,
     }
 
     schema_: Literal["interlock.explain/1"] = Field("interlock.explain/1", alias="schema")
-    verdict: Literal["explained", "inconclusive"]
+    verdict: Literal["explained", "unexplained", "inconclusive"]
     step: int = Field(ge=0, description="The step of the trace, from 0.")
     enabled: list[str]
     disabled: list[Disabled]

@@ -13,11 +13,11 @@ class Finding(Part):
     id: str = Field(description="Stable over seeds and releases; baselines key on it.")
     property: str
     rule: str | None = Field(description="Number of the rule in the contract, as R12.")
-    family: str | None = Field(description="Family of publicly reported failures.")
+    family: str | None = Field(None, description="Family of publicly reported failures; null until they are mapped.")
     side: Literal["connector", "scheduler", "gate"] = Field(description="Whose fault it is.")
     summary: str
     steps: int = Field(ge=0, description="`schedule()` calls of the scenario.")
-    new: bool = Field(description="Not in the baseline.")
+    new: bool = Field(True, description="Not in the baseline; there is none yet, so every finding is new.")
     file: str | None = Field(description="Source file of the connector's hook, where known.")
     line: int | None
     trace: str | None = Field(description="The trace file, or null where none was asked for.")

@@ -60,4 +60,6 @@ class ProveDocument(Document):
     properties: dict[str, ProvedProperty]
     obligations: int = Field(ge=0)
     proved: int = Field(ge=0, description="Obligations that are proved.")
-    not_covered: list[str] = Field(description="Properties that no proof covers, only scopes.")
+    not_covered: list[str] = Field(
+        description="Properties that no proof covers, only scopes; `ID (in MODULE)` where several modules have the id."
+    )

@@ -13,9 +13,8 @@ class Profile:
     seconds: float
 
 
-PROFILES: dict[tuple[str, str], Profile] = {
-    ("embedded", "quick"): Profile(scenarios=300, seconds=45.0),
-    ("embedded", "full"): Profile(scenarios=5_000, seconds=840.0),
-    ("vllm", "quick"): Profile(scenarios=300, seconds=45.0),
-    ("vllm", "full"): Profile(scenarios=5_000, seconds=840.0),
+PROFILES = {
+    "quick": Profile(scenarios=300, seconds=45.0),
+    "full": Profile(scenarios=5_000, seconds=840.0),
 }
+"""The same for both engines."""

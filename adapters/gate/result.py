@@ -26,11 +26,9 @@ class Finding:
     id: str
     property: str
     rule: str | None
-    family: str | None
     side: Side
     summary: str
     steps: int
-    new: bool
     file: str | None
     line: int | None
     trace: str | None

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from interlock.adapters.gate.config import connector_config as read_config
 from interlock.adapters.gate.errors import GateUsageError
+from interlock.adapters.gate.exists import require
 from interlock.adapters.gate.finding import Reporting
 from interlock.adapters.gate.judge import (
     CRASH,
@@ -31,6 +32,7 @@ from interlock.adapters.gate.seeds import seeds
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.specification import UnknownName
+from interlock.statemachine.plural import counted
 
 OWN = "interlock"
 SHIM = "interlock.adapters.vllm.shim:InterlockShim"
@@ -82,7 +84,7 @@ def run_gate(
         trace_dir: where to write a trace per finding.
 
     Raises:
-        GateUsageError, UnknownName: what was asked for does not exist or does not go together.
+        GateUsageError, UnknownName: what was asked for does not exist or does not go together; nothing was fetched.
     """
     wanted = [_known_property(p) for p in properties or []]
     switches = SPECIFICATION.switch_values("interlock", sets)
@@ -90,7 +92,7 @@ def run_gate(
         raise GateUsageError(f"--set changes our own machine, not {connector}", "gate interlock, or leave --set out")
     if connector != OWN and engine == "embedded":
         raise GateUsageError(f"{connector} needs a vLLM scheduler", "leave --engine out, or say --engine vllm")
-    limits = PROFILES[engine, profile]
+    limits = PROFILES[profile]
     context, release, workers = _driver(connector, connector_config, engine, vllm, observer, switches, progress)
     given = {"--connector-config": connector_config, "--observer": observer}
     options = [w for name, value in given.items() if value is not None for w in (name, value)]
@@ -148,7 +150,7 @@ def _verdict(result: GateResult, searched: Searched, unobserved: str) -> tuple[G
         return "inconclusive", f"{unobserved}; rules not checked: {', '.join(not_checked)}"
     if not result.rules:
         return "inconclusive", "no scenario exercised a property that was asked for"
-    return "clean", f"{searched.scenarios} scenarios break none of {len(result.rules)} properties"
+    return "clean", f"{counted(searched.scenarios, 'scenario')} broke none of {len(result.rules)} properties"
 
 
 def _driver(
@@ -171,6 +173,10 @@ def _driver(
     from interlock.adapters.vllm.releases import NEWEST
 
     extra = {"switches": switches} if connector == OWN else read_config(config)
+    if connector != OWN:
+        require("connector", connector)
+    if observer is not None:
+        require("--observer", observer)
     release = vllm or _installed() or NEWEST
     if progress is not None:
         progress(Progress(f"starting vLLM {release}"))
@@ -212,7 +218,8 @@ def _reporter(
         return None
 
     def report(searched: Searched, found: Found | None) -> None:
-        text = f"{searched.scenarios} scenarios, {searched.steps} steps, {len(searched.found)} findings"
+        counts = {"scenario": searched.scenarios, "step": searched.steps, "finding": len(searched.found)}
+        text = ", ".join(counted(n, what) for what, n in counts.items())
         progress(Progress(text, searched.scenarios, total, None if found is None else reporting.finding(found)))
 
     return report

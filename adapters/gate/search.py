@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from interlock.adapters.gate.judge import DIES, HANG, Broken, Judgement
 from interlock.adapters.gate.scenario import DRAIN, Scenario, scenarios, simplify
+from interlock.statemachine.plural import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ class Search:
             while self.result.scenarios < self._count and self._draw():
                 pass
         except _OutOfTime:
-            self.result.cut_short = f"stopped after {self._seconds:.0f} s with {self.result.scenarios} scenarios"
+            played = counted(self.result.scenarios, "scenario")
+            self.result.cut_short = f"stopped after {self._seconds:.0f} s with {played}"
         return self.result
 
     def _draw(self) -> bool:

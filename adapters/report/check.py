@@ -5,6 +5,7 @@ from rich.text import Text
 
 from interlock.adapters.documents.check import CheckDocument, Run, Violation
 from interlock.adapters.report.console import block, conclusion, stack, table, word
+from interlock.statemachine.plural import counted
 
 NUMBERS = frozenset({"states", "transitions", "depth", "seconds"})
 
@@ -68,5 +69,5 @@ def _violation(run: Run, violation: Violation) -> RenderableType:
         return block(
             f"{violation.property} fails in {run.slice} at the start, or is met by nothing that is reachable", lines
         )
-    steps = f"{violation.length} step{'s' if violation.length > 1 else ''}"
-    return block(f"{violation.property} fails in {run.slice} after {steps}", lines)
+    after = counted(violation.length, "step")
+    return block(f"{violation.property} fails in {run.slice} after {after}", lines)

@@ -12,11 +12,11 @@ from rich.text import Text
 from interlock.adapters.documents.base import Document
 
 WIDTH_ELSEWHERE = 140
-"""Columns where there is no terminal: CI logs and pipes, in which long ids should not be broken."""
+"""Columns where there is no terminal and no COLUMNS: CI logs and pipes, in which long ids should not be broken."""
 
 _STYLES = {
     **dict.fromkeys(("holds", "proved", "killed", "clean", "passed"), "green"),
-    **dict.fromkeys(("violated", "failed", "survived", "findings"), "bold red"),
+    **dict.fromkeys(("violated", "failed", "survived", "findings", "unexplained"), "bold red"),
     **dict.fromkeys(("inconclusive", "unknown", "vacuous"), "yellow"),
 }
 
@@ -30,7 +30,9 @@ def as_text(report: RenderableType) -> str:
     if isinstance(report, str):
         return report
     terminal = sys.stdout.isatty()
-    width = None if terminal else WIDTH_ELSEWHERE
+    columns = os.environ.get("COLUMNS", "")
+    elsewhere = int(columns) if columns.isdecimal() and int(columns) > 0 else WIDTH_ELSEWHERE
+    width = None if terminal else elsewhere
     console = Console(
         file=io.StringIO(),
         force_terminal=terminal and "NO_COLOR" not in os.environ,

@@ -5,6 +5,7 @@ from rich.text import Text
 
 from interlock.adapters.documents.gate import Finding, GateDocument
 from interlock.adapters.report.console import block, conclusion, stack, table
+from interlock.statemachine.plural import counted
 
 
 def render(document: GateDocument) -> RenderableType:
@@ -12,7 +13,7 @@ def render(document: GateDocument) -> RenderableType:
     engine = f"vLLM {document.vllm}" if document.vllm else "embedded engine"
     head = Text(
         f"{document.connector} on {engine}, profile {document.profile}, seed {document.seed}:"
-        f" {document.scenarios:,} scenarios, {document.steps:,} steps"
+        f" {counted(document.scenarios, 'scenario')}, {counted(document.steps, 'step')}"
     )
     rules = table("rule", "judged", numbers=frozenset({"judged"}))
     for rule, count in document.rules.items():
@@ -33,7 +34,6 @@ def _finding(finding: Finding) -> RenderableType:
     where = f"{finding.file}:{finding.line}" if finding.file and finding.line else finding.file
     facts = {
         "rule": finding.rule,
-        "family": finding.family,
         "at": where,
         "trace": finding.trace,
         "again": finding.repro,
@@ -43,5 +43,4 @@ def _finding(finding: Finding) -> RenderableType:
         lines += ["scenario:", *(f"  {line}" for line in finding.scenario)]
     if finding.told:
         lines += ["seen at the boundary:", *(f"  {line}" for line in finding.told)]
-    known = "" if finding.new else ", known"
-    return block(f"{finding.id} ({finding.side}{known}): {finding.property} in {finding.steps} steps", lines)
+    return block(f"{finding.id} ({finding.side}): {finding.property} in {counted(finding.steps, 'step')}", lines)

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from interlock.adapters.documents.mutate import Mutant, MutateDocument
 from interlock.adapters.report.console import block, conclusion, stack, table
+from interlock.statemachine.plural import counted
 
 COUNTS = ("killed", "survived", "equivalent", "undecided")
 
@@ -17,7 +18,7 @@ def render(document: MutateDocument) -> RenderableType:
     survivors = [i for i in document.items if i.status == "survived"]
     return stack(
         _counts(document.items) if document.items else None,
-        *([block(f"{len(survivors):,} survivors", []), _survivors(survivors)] if survivors else []),
+        *([block(counted(len(survivors), "survivor"), []), _survivors(survivors)] if survivors else []),
         _left_out(document),
         Text(),
         conclusion(document),
@@ -51,7 +52,7 @@ def _survivors(survivors: list[Mutant]) -> Table:
 def _left_out(document: MutateDocument) -> Text | None:
     """What counts as no mutant."""
     parts = [
-        f"{len(document.refused):,} changes that the builder refuses" if document.refused else "",
+        f"{counted(len(document.refused), 'change')} that the builder refuses" if document.refused else "",
         f"{len(document.duplicates):,} that another one stands for" if document.duplicates else "",
         f"{document.not_generated:,} that change nothing under the preset" if document.not_generated else "",
     ]

@@ -5,14 +5,16 @@ from rich.text import Text
 
 from interlock.adapters.documents.replay import ReplayDocument
 from interlock.adapters.report.console import block, conclusion, stack, table
+from interlock.statemachine.plural import counted
 
 CANDIDATES_SHOWN = 3
 
 
 def render(document: ReplayDocument) -> RenderableType:
     """How far the specification explains the trace, the false conjunct, the candidates, the conclusion."""
-    hidden = f", {document.hidden_lines:,} hidden lines passed over" if document.hidden_lines else ""
-    parts: list[RenderableType] = [Text(f"{document.consumed:,} of {document.events:,} events consumed{hidden}")]
+    hidden = f", {counted(document.hidden_lines, 'hidden line')} passed over" if document.hidden_lines else ""
+    consumed = f"{document.consumed:,} of {counted(document.events, 'event')} consumed"
+    parts: list[RenderableType] = [Text(consumed + hidden)]
     if document.warnings:
         parts.append(block("Warnings:", document.warnings))
     if document.not_expressible:
@@ -23,9 +25,8 @@ def render(document: ReplayDocument) -> RenderableType:
         parts.append(block("Violations:", lines))
     if document.false_conjunct is not None:
         stuck = document.false_conjunct
-        parts.append(
-            block(f"Stuck after {document.longest_prefix:,} events:", [f"{stuck.action} needs {stuck.conjunct}"])
-        )
+        after = f"Stuck after {counted(document.longest_prefix, 'event')}:"
+        parts.append(block(after, [f"{stuck.action} needs {stuck.conjunct}"]))
         parts.extend(_candidates(document))
     if document.converted is not None:
         parts.append(Text(f"written to {document.converted}"))
@@ -39,4 +40,4 @@ def _candidates(document: ReplayDocument) -> list[RenderableType]:
     states = table("variable", *(f"candidate {number}" for number in range(1, len(shown) + 1)))
     for variable in dict.fromkeys(name for candidate in shown for name in candidate):
         states.add_row(variable, *(str(candidate.get(variable, "")) for candidate in shown))
-    return [block(f"{len(document.candidates):,} candidate states:", []), states]
+    return [block(f"{counted(len(document.candidates), 'candidate state')}:", []), states]

@@ -19,6 +19,7 @@ from interlock.adapters.documents.check import CheckDocument
 from interlock.adapters.documents.gate import GateDocument
 from interlock.adapters.documents.prove import ProveDocument
 from interlock.adapters.report.console import as_text, stack, table, word
+from interlock.statemachine.plural import counted
 
 KINDS: dict[str, type[Document]] = {"check": CheckDocument, "prove": ProveDocument, "gate": GateDocument}
 """The document that each file holds, by the name of the file without its suffix."""
@@ -61,8 +62,9 @@ def done(document: Document) -> str:
         case CheckDocument():
             properties = {name for run in document.runs for name in run.properties}
             return (
-                f"{len(document.runs)} runs, {document.states:,} states, {document.transitions:,} transitions,"
-                f" {len(properties)} properties"
+                f"{counted(len(document.runs), 'run')}, {counted(document.states, 'state')},"
+                f" {counted(document.transitions, 'transition')},"
+                f" {counted(len(properties), 'property', 'properties')}"
             )
         case ProveDocument():
             any_size = sum(outcome.status == "proved" and outcome.any_size for outcome in document.properties.values())
@@ -72,8 +74,9 @@ def done(document: Document) -> str:
             )
         case GateDocument():
             return (
-                f"{document.connector}: {document.scenarios:,} scenarios, {document.steps:,} steps,"
-                f" {len(document.findings)} findings, {len(document.never_exercised)} rules never exercised"
+                f"{document.connector}: {counted(document.scenarios, 'scenario')},"
+                f" {counted(document.steps, 'step')}, {counted(len(document.findings), 'finding')},"
+                f" {counted(len(document.never_exercised), 'rule')} never exercised"
             )
         case _:
             return document.reason

@@ -58,15 +58,9 @@ def check_leads_to(program: Program, graph: Graph, p: LeadsTo) -> LeadsToFound:
 
 
 def _representatives(program: Program, variables: tuple[Var, ...]) -> Iterator[dict[Var, int]]:
-    """Assignments up to renaming: elements of a sort are interchangeable, so only new names count up by one."""
+    """Assignments up to renaming elements."""
     for values in product(*(range(program.system.size(v.sort)) for v in variables)):
-        top: dict[str, int] = {}
-        canonical = True
-        for v, value in zip(variables, values, strict=True):
-            if program.system.members(v.sort) is None and v.sort != "bool":
-                canonical &= value <= top.get(v.sort, 0)
-                top[v.sort] = max(top.get(v.sort, 0), value + 1)
-        if canonical:
+        if program.system.is_canonical(variables, values):
             yield dict(zip(variables, values, strict=True))
 
 

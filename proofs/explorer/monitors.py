@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 
 from interlock.proofs.explorer.generate import Generator
 from interlock.proofs.explorer.layout import State
-from interlock.proofs.explorer.program import Fault, Program, defined
+from interlock.proofs.explorer.program import Fault, Instance, Outcome, Program, defined
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Fairness
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Quiescence, Witness
@@ -34,6 +34,11 @@ def owner(key: str) -> str:
     return key.removeprefix(_PREMISE)
 
 
+def fair_instances(instances: Iterable[Instance]) -> frozenset[int]:
+    """The numbers of those whose action is fair."""
+    return frozenset(n for n, i in enumerate(instances) if i.step.action.fairness != Fairness.NONE)
+
+
 class Monitors:
     """Checks to run on each new state and on each step; they raise ``Fault`` where a formula is undefined.
 
@@ -55,7 +60,7 @@ class Monitors:
         self.before_checks: dict[int, list[tuple[str, Callable[[State], bool]]]] = {}
         self.sought_steps: dict[int, list[tuple[str, Callable[[State, State], bool]]]] = {}
         self.at_rest: list[tuple[str, Callable[[State], bool]]] = []
-        self.fair = frozenset(n for n, i in enumerate(program.instances) if i.step.action.fairness != Fairness.NONE)
+        self.fair = fair_instances(program.instances)
         for p in program.system.properties:
             match p:
                 case Quiescence():
@@ -113,6 +118,10 @@ class Monitors:
     def false_before(self, via: int, state: State) -> list[tuple[str, str]]:
         """The boundary clauses that are false (or undefined) when an instance is taken, each with a message."""
         return _wrong(self.before_checks.get(via, ()), BEFORE_STEP, state)
+
+    def rests(self, state: State, outcomes: Iterable[Outcome]) -> bool:
+        """Whether no fair action can change ``state``; a step that changes nothing stands still as well."""
+        return self.fair.isdisjoint(via for via, after in outcomes if after != state)
 
     def false_at_rest(self, state: State) -> list[tuple[str, str]]:
         """What should be true of ``state`` because no fair action can change it and is not, each with a message."""

@@ -9,6 +9,7 @@ from itertools import product
 from interlock.proofs.explorer.generate import Env, Generator
 from interlock.proofs.explorer.layout import UNDEFINED, Layout, State
 from interlock.spec.language import terms as T
+from interlock.spec.language.properties import domain_id, range_id
 from interlock.spec.language.sorts import INT
 from interlock.spec.language.system import Step, System
 
@@ -37,16 +38,6 @@ class Fault(Exception):
     def __init__(self, property_id: str, message: str) -> None:
         super().__init__(message)
         self.property_id, self.message = property_id, message
-
-
-def range_id(symbol: str) -> str:
-    """The id of the property that a counter stays in its declared range; replay uses the same."""
-    return f"range-of-{symbol.replace('_', '-')}"
-
-
-def domain_id(symbol: str) -> str:
-    """The id of the property that a partial function is applied, and has a value, exactly in its domain."""
-    return f"domain-of-{symbol.replace('_', '-')}"
 
 
 class ScopeExceeded(Exception):

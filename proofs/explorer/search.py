@@ -173,14 +173,12 @@ class _Search:
         graph, successors, number_of = self.graph, self.program.successors, self.graph.number
         step_checks, before_checks = self.monitors.step_checks, self.monitors.before_checks
         sought_steps = self.monitors.sought_steps
-        fair = self.monitors.fair
         following: list[int] = []
         for number in level:
             state = graph.states[number]
             outcomes = successors(state)
             self.transitions += len(outcomes)
-            # An engine that steps and changes nothing stands still as well.
-            if fair.isdisjoint(via for via, after in outcomes if after != state):
+            if self.monitors.rests(state, outcomes):
                 self.quiescent += 1
                 for property_id, message in self.monitors.false_at_rest(state):
                     self._record(property_id, number, message)

@@ -54,6 +54,7 @@ class Baseline:
         level_ends: per depth, the number after that of its last state.
         reached: the witnesses and premises that some state meets.
         met_by_steps: per witness of steps, the states with an edge that meets it, and that edge's instance.
+        at_rest: the states that no fair action can change, in ascending order, if a property asks for them.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class Baseline:
         self.level_ends: list[int] = []
         self.reached: set[str] = set()
         self.met_by_steps: dict[str, list[tuple[int, int]]] = {}
+        self.at_rest = array("i")
         self.scope_exceeded = False
         self._leads_to: dict[str, bool] = {}
         self._sources: dict[str, bytearray] = {}
@@ -116,7 +118,11 @@ class Baseline:
             for n in range(begin, end):
                 state = states[n]
                 self._look(state, sought)
-                for via, after in successors(state):
+                outcomes = successors(state)
+                if monitors.at_rest and monitors.rests(state, outcomes):
+                    self.at_rest.append(n)
+                    self._refuse(monitors.false_at_rest(state))
+                for via, after in outcomes:
                     if via in before_checks:
                         self._refuse(monitors.false_before(via, state))
                     if not isinstance(after, tuple):

@@ -7,23 +7,20 @@ other actions of known states. Levels are visited in order, so a counterexample 
 
 from __future__ import annotations
 
-import copy
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from interlock.proofs.explorer.layout import State
 from interlock.proofs.explorer.liveness import check_leads_to
-from interlock.proofs.explorer.monitors import Monitors, owner
+from interlock.proofs.explorer.monitors import owner
 from interlock.proofs.explorer.program import Fault, Outcome, Program, ScopeExceeded
 from interlock.proofs.explorer.result import Counterexample, PathStep
-from interlock.proofs.mutation.baseline import Baseline
-from interlock.proofs.mutation.generate import only
 from interlock.proofs.mutation.graph import MutantGraph
-from interlock.spec.language.elaborate import elaborate
+from interlock.proofs.mutation.mutated import Mutated, with_instances
+from interlock.proofs.mutation.rests import Rests
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, about_steps_by
-from interlock.spec.language.specification import Specification
 
 CLOCK_EVERY = 512
 """States between two looks at the clock."""
@@ -53,99 +50,6 @@ class Kill:
     property_id: str
     how: str
     found: Counterexample | None = None
-
-
-class OutOfTime(Exception):
-    """The deadline of the whole run has passed."""
-
-
-class Mutated:
-    """The changed action in one slice: its instances, numbered as in the baseline, and what they do.
-
-    Attributes:
-        successors: as of a program, with numbers from 0; ``None`` if it is never enabled.
-        same_guard: it is enabled exactly where it was, so only those states need be looked at.
-        same: nothing has changed here but perhaps fairness.
-    """
-
-    def __init__(self, baseline: Baseline, changed: Specification, action: str) -> None:
-        self.baseline, self.action, self.changed = baseline, action, changed
-        system = elaborate(only(changed, action), baseline.switches, baseline.slice, baseline.scope, ())
-        step = system.steps[0] if system.steps else None
-        old = baseline.steps.get(action)
-        known = baseline.actions.get(action)
-        self.same = (step is None and old is None) or (
-            step is not None
-            and old is not None
-            and [c.term for c in step.guard] == [c.term for c in old.guard]
-            and set(step.updates) == set(old.updates)
-        )
-        self.same_fairness = step is None or old is None or step.action.fairness == old.action.fairness
-        self.first, self.end = (known.first, known.end) if known else (len(baseline.program.instances),) * 2
-        self.program = None if step is None else Program(system)
-        self.successors: Callable[[State], list[Outcome]] | None = (
-            None if self.program is None else self.program.successors
-        )
-        self.same_guard = step is None or (
-            old is not None and [c.term for c in step.guard] == [c.term for c in old.guard]
-        )
-        monitors = baseline.monitors
-        self.before_checks, self.step_checks = monitors.before_checks, monitors.step_checks
-        self.sought_steps, self.met_by_step = monitors.sought_steps, monitors.met_by_step
-        self.instances = baseline.program.instances
-        if self.program is not None:
-            mine = self.program.instances
-            self.instances = [*self.instances[: self.first], *mine, *self.instances[self.end :]]
-            if known is None:
-                self._new_checks(self.program)
-
-    def _new_checks(self, program: Program) -> None:
-        """Of an action that the baseline rules out: its checks are compiled here."""
-        about = (ActionProperty, BoundaryClause)
-        named = copy.copy(program)
-        checked = tuple(p for p in self.baseline.system.properties if isinstance(p, about))
-        named.system = replace(program.system, properties=checked)
-        monitors = Monitors(named)
-        shift = self.first
-        self.before_checks = {**self.before_checks, **{n + shift: c for n, c in monitors.before_checks.items()}}
-        self.step_checks = {**self.step_checks, **{n + shift: c for n, c in monitors.step_checks.items()}}
-
-    def candidates(self) -> Iterator[int]:
-        """The states in which it may do something else, in the order of their levels."""
-        if self.same_guard:
-            return iter(self.baseline.sources(self.action))
-        return iter(range(len(self.baseline.states)))
-
-    def outcomes(self, state: State) -> list[Outcome]:
-        """What it does in a state, numbered from 0."""
-        return [] if self.successors is None else self.successors(state)
-
-    def differs(self, n: int, outcomes: list[Outcome]) -> bool:
-        """Whether these outcomes are something else than the baseline's edges of a state."""
-        if not outcomes:
-            return bool(self.baseline.is_source(self.action)[n])
-        edges = iter(self.baseline.edges_of(n))
-        first, end = self.first, self.end
-        old = [(via - first, target) for via, target in zip(edges, edges, strict=True) if first <= via < end]
-        number = self.baseline.number
-        new: list[tuple[int, int]] = []
-        for k, after in outcomes:
-            if isinstance(after, tuple):
-                new.append((k, number.get(after, -1)))
-            elif isinstance(after, Fault):
-                return True
-        return old != new
-
-    def first_difference(self) -> int | None:
-        """The first state in which it does something else; ``None`` if the graph is the same."""
-        if self.same:
-            return None
-        states, source = self.baseline.states, self.baseline.is_source(self.action)
-        for n in self.candidates():
-            outcomes = self.outcomes(states[n])
-            if (outcomes or source[n]) and self.differs(n, outcomes):
-                return n
-        return None
 
 
 @dataclass(slots=True)
@@ -192,6 +96,7 @@ class Search:
         self._different: dict[int, bool] = {}
         self.exact = not self.baseline.scope_exceeded
         """Nothing beyond the scope's bound on integers was left out."""
+        self.rests = Rests(self)
 
     def state(self, n: int) -> State:
         """A state by number: the baseline's first, then new ones."""
@@ -200,12 +105,20 @@ class Search:
     def run(self, limits: Limits) -> Difference:
         """Safety, what must be reachable, what must happen. Cut by a limit, it goes on when it is called again."""
         self.limits, self.result.cut = limits, False
-        while self.level:
+        if not self.mutated.same_fairness:
+            self._rest_with_less_fairness()
+        while self.level and self.result.kill is None:
             self._expand_level()
             if self.result.kill is not None or self.result.cut:
                 return self.result
-        if self.exact:
-            self.result.kill = self._unreachable() or self._no_step() or self._vacuous() or self._fails_to_lead()
+        if self.exact and self.result.kill is None:
+            self.result.kill = (
+                self._unreachable()
+                or self._no_step()
+                or self._vacuous()
+                or self._never_rests()
+                or self._fails_to_lead()
+            )
         return self.result
 
     def _expand_level(self) -> None:
@@ -238,6 +151,23 @@ class Search:
             if self.result.kill is not None:
                 return
         self.level, self.following, self.expanded = following, [], 0
+
+    def _rest_with_less_fairness(self) -> None:
+        """Judge the states again that an action changes which was fair: its graph is the same, what may end is not."""
+        for n in self.baseline.sources(self.mutated.action):
+            self._rest(n)
+            if self.result.kill is not None:
+                return
+
+    def _rest(self, n: int) -> None:
+        """Judge a state that is not as it was, or in which something else is fair."""
+        for property_id, message in self.rests.wrong(n):
+            self._kill(property_id, n, message)
+
+    def _never_rests(self) -> Kill | None:
+        """A property of states at rest, of which the mutant has none, and the baseline has."""
+        silent = self.rests.vacuous()
+        return None if silent is None else Kill(silent, "vacuous")
 
     def _fails_to_lead(self) -> Kill | None:
         """A leads-to property that fails, or whose premise never comes true."""
@@ -297,6 +227,7 @@ class Search:
     def _take(self, n: int, state: State, outcomes: list[Outcome], edges: array[int]) -> None:
         """Follow outcomes that are not the baseline's, with every check that a search makes of them."""
         monitors, mutated = self.baseline.monitors, self.mutated
+        self._rest(n)
         for via, after in outcomes:
             self.enabled.add(via)
             for property_id, check in mutated.before_checks.get(via, ()):
@@ -405,13 +336,6 @@ class Search:
         if action != self.mutated.action:
             return any(True for _ in sources)
         return any(not self._differs(n) for n in sources)
-
-
-def with_instances(mutated: Mutated) -> Program:
-    """The baseline's program with the mutant's instances, which say what is fair and how steps are called."""
-    program = copy.copy(mutated.baseline.program)
-    program.instances = mutated.instances
-    return program
 
 
 def _wrong(check: Callable[..., bool], *states: State, or_false: bool = True) -> str | None:

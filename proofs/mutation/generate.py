@@ -14,14 +14,13 @@ from interlock.proofs.mutation import places
 from interlock.proofs.mutation.changes import EVERY_KIND, Change, apply
 from interlock.proofs.mutation.rows import find_row, rows_of
 from interlock.spec.language.actions import Action, Fairness
+from interlock.spec.language.build import signature_of
 from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.errors import SpecificationError
 from interlock.spec.language.properties import Invariant
-from interlock.spec.language.sorts import INT
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import Step
 from interlock.spec.language.typecheck import Signature
-from interlock.spec.language.variables import StateVar
 from interlock.spec.language.wellformed_actions import check_action, check_step
 from interlock.spec.language.wellformed_state import check_lifecycle, check_rows
 
@@ -69,7 +68,7 @@ def mutants(
         actions: those to change; default: all, and the proofs.
     """
     found = Mutants()
-    signature = _signature(spec)
+    signature = signature_of(spec)
     for action in spec.actions:
         if actions is not None and action.name not in actions:
             continue
@@ -186,15 +185,3 @@ def _build(
         if life is not old:
             check_lifecycle(changed, signature, life)
             check_rows(life, switches)
-
-
-def _signature(spec: Specification) -> Signature:
-    callables = (*spec.variables, *spec.channels)
-    return Signature(
-        symbols={
-            c.name: (tuple(a.sort for a in c.args), c.result if isinstance(c, StateVar) else INT) for c in callables
-        },
-        enums={e.name: e.members for e in spec.enums},
-        sorts=frozenset(s.name for s in spec.sorts),
-        switches={s.name: s.values for s in spec.switches},
-    )

@@ -16,11 +16,13 @@ from interlock.proofs.explorer.result import Counterexample
 from interlock.proofs.explorer.trace import events
 from interlock.proofs.mutation.baseline import Baseline, TooLarge
 from interlock.proofs.mutation.changes import Change, apply, parse
-from interlock.proofs.mutation.difference import Difference, Kill, Limits, Mutated, Search, with_instances
+from interlock.proofs.mutation.difference import Difference, Kill, Limits, Search
 from interlock.proofs.mutation.generate import described
+from interlock.proofs.mutation.mutated import Mutated, with_instances
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification
+from interlock.statemachine.plural import counted
 from interlock.statemachine.trace import header, write_trace
 
 Status = Literal["killed", "survived", "equivalent", "undecided"]
@@ -131,7 +133,7 @@ class Judge:
         verdict.status = "survived"
         verdict.note = "the proof succeeds without it"
         if unknown:
-            verdict.note = f"no answer to {len(unknown)} obligations without it, as {unknown[0]}"
+            verdict.note = f"no answer to {counted(len(unknown), 'obligation')} without it, as {unknown[0]}"
 
     def _judge_change(self, verdict: Verdict, change: Change) -> None:
         changed = apply(self.spec, change)
@@ -170,9 +172,7 @@ class Judge:
         if differs:
             notes.append(f"differs in {_names(differs)}")
         elif fairness:
-            notes.append(
-                "its graph is the same, and no leads-to property needs the fairness (quiescence is not judged)"
-            )
+            notes.append("its graph is the same, and no leads-to or quiescence property needs the fairness")
         elif not cut and not any(b is not None and b.sources(change.action) for b in map(self._baseline, lives)):
             notes.append(f"{change.action} is never enabled in {_names(lives) or 'any slice'}")
         elif not cut and not kept:
@@ -191,10 +191,10 @@ class Judge:
     def _start(self, mutated: Mutated) -> int | None:
         """The state from which a mutant is to be explored; ``None`` if nothing can be found out."""
         self._check_time()
-        start = mutated.first_difference()
-        if start is None and not mutated.same_fairness and mutated.baseline.leads_to():
+        start, baseline = mutated.first_difference(), mutated.baseline
+        if start is None and not mutated.same_fairness and (baseline.leads_to() or baseline.monitors.at_rest):
             # The same graph under less fairness: only the last level is visited again.
-            return len(mutated.baseline.states) - 1
+            return len(baseline.states) - 1
         return start
 
     def _notices(self, verdict: Verdict, search: Search, states: int, seconds: float) -> bool:

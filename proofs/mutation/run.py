@@ -21,6 +21,7 @@ from interlock.proofs.mutation.judge import Verdict
 from interlock.proofs.mutation.restating import without_restating
 from interlock.spec.language.specification import Specification, UnknownName
 from interlock.spec.modules import named, owner, simple, under
+from interlock.statemachine.plural import counted
 
 WANTED = 0.95
 """The part of the mutants that are not equivalent that must be killed."""
@@ -185,7 +186,7 @@ class _Tally:
         match result:
             case pool.Listed():
                 self.listed[result.module] = result
-                self._report(f"{result.module}: {len(result.mutants)} mutants", listed=result)
+                self._report(f"{result.module}: {counted(len(result.mutants), 'mutant')}", listed=result)
             case pool.Failed():
                 if not result.broken:
                     raise RuntimeError(f"{result.module}, {result.reason}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.proofs.replay.replayer import Replayer, Stop
 from interlock.proofs.replay.result import FalseConjunct, ReplayResult, ReplayViolation
-from interlock.proofs.replay.run import run_replay, run_replay_as_written
+from interlock.proofs.replay.run import names_its_hidden_steps, run_replay, run_replay_as_written
 from interlock.proofs.replay.setup import Setting, setting
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Replayer",
     "Setting",
     "Stop",
+    "names_its_hidden_steps",
     "run_replay",
     "run_replay_as_written",
     "setting",

@@ -11,6 +11,7 @@ from interlock.proofs.replay.candidates import Branch, Candidates, Findings, Suc
 from interlock.proofs.replay.hidden import Attempt, HiddenSearch, Taken
 from interlock.proofs.replay.history import EVENTS_MAX, History, Past
 from interlock.proofs.replay.result import FalseConjunct, ReplayViolation
+from interlock.proofs.replay.scope import within
 from interlock.proofs.replay.setup import Setting
 from interlock.spec.language.specification import UnknownName
 from interlock.spec.language.system import Step
@@ -66,27 +67,35 @@ class Replayer:
         """Advance all candidates over an event; ``None`` if some could.
 
         Raises:
-            TraceError: the event is not one that the specification has, or of a worker that there is not.
+            TraceError: the event is not one that the specification has, or names what the scope does not have.
             TooManyTriesError: the search for hidden steps was given up.
         """
-        readings = self.vocabulary.readings(event, place)
+        readings = self.readings(event, place)
         if not readings:
             return Stop(self._ruled_out(event))
-        self._refuse_unknown_worker(event, place)
         conflict = self._allocations.conflict(event, readings)
         if conflict is not None:
             return Stop(f"the log contradicts itself: {event} {conflict}")
-        for r in readings:
-            sorts = {p.name: p.sort for p in r.step.params}
-            for name, value in r.named.items():
-                if sorts[name] in self.world.known:
-                    self.world.know(sorts[name], value)
         stop = self._advance(index, event, place, readings)
         if stop is not None and stop.wanted and self._revise(Past(index, event, place, 0, (), 0, 0), stop):
             return None
         if stop is not None:
             self._report(index, event, stop.faults)
         return stop
+
+    def readings(self, event: TraceEvent, place: str) -> list[Reading]:
+        """The actions that an event may be; the entities that it names are known from then on.
+
+        Raises:
+            TraceError: the event is not one that the specification has, or names what the scope does not have.
+        """
+        self._refuse_unknown_worker(event, place)
+        readings = within(self.setting.elements, self.vocabulary.readings(event, place), event, place)
+        for r in readings:
+            for p in r.step.params:
+                if p.name in r.named and p.sort in self.world.known:
+                    self.world.know(p.sort, r.named[p.name])
+        return readings
 
     def _advance(self, index: int, event: TraceEvent, place: str, readings: list[Reading]) -> Stop | None:
         self._history.remember(index, event, place, len(self.violations), self.hidden_steps)
@@ -197,10 +206,7 @@ class Replayer:
 
     def _again(self, events: list[Past]) -> bool:
         """Consume events once more; whether all could be."""
-        for e in events:
-            if self._advance(e.index, e.event, e.place, self.vocabulary.readings(e.event, e.place)) is not None:
-                return False
-        return True
+        return all(self._advance(e.index, e.event, e.place, self.readings(e.event, e.place)) is None for e in events)
 
     def _forget_findings(self, past: Past) -> None:
         del self.violations[past.findings :]

@@ -47,23 +47,56 @@ def run_replay(
         return _replay(replayer, reader, str(reader.path), follow_hidden)
 
 
-def run_replay_as_written(trace: Path | str, *, spec: Specification = SPECIFICATION) -> ReplayResult:
+def run_replay_as_written(trace: Trace | Path | str, *, spec: Specification = SPECIFICATION) -> ReplayResult:
     """As :func:`run_replay`, but by the trace's own hidden steps, where it names them.
-
-    An explorer's trace names its hidden steps. Without them another run may show the same events and
-    do no wrong (or less), or the search for one may give up; with them there is nothing to search.
 
     Raises:
         TraceError: what is not a trace of this specification.
     """
-    read = read_trace(trace)
-    if not any(e.hidden for e in read.events):
-        return run_replay(read, spec=spec)
-    written = run_replay(read, spec=spec, follow_hidden=True)
+    return _as_written(trace if isinstance(trace, Trace) else read_trace(trace), spec=spec)[1]
+
+
+def names_its_hidden_steps(
+    trace: Trace,
+    *,
+    preset: str | None = None,
+    switches: Mapping[str, str] | None = None,
+    judge: bool | None = None,
+    spec: Specification = SPECIFICATION,
+) -> bool:
+    """Whether a trace is read by the hidden steps that it names, an explorer's; else they are searched.
+
+    Raises:
+        TraceError: what is not a trace of this specification.
+    """
+    return _as_written(trace, preset=preset, switches=switches, judge=judge, spec=spec)[0]
+
+
+def _as_written(
+    trace: Trace,
+    *,
+    preset: str | None = None,
+    switches: Mapping[str, str] | None = None,
+    judge: bool | None = None,
+    spec: Specification,
+) -> tuple[bool, ReplayResult]:
+    """Whether the hidden steps that a trace names are followed, and what replay says then.
+
+    An explorer's trace names its hidden steps. Without them another run may show the same events and
+    do no wrong (or less), or the search for one may give up; with them there is nothing to search.
+    They are passed over only where they explain less than a search does.
+    """
+
+    def replayed(follow_hidden: bool) -> ReplayResult:
+        return run_replay(trace, preset=preset, switches=switches, judge=judge, follow_hidden=follow_hidden, spec=spec)
+
+    if not any(e.hidden for e in trace.events):
+        return False, replayed(False)
+    written = replayed(True)
     if not written.stopped:
-        return written
-    found = run_replay(read, spec=spec)
-    return written if found.stopped else found
+        return True, written
+    found = replayed(False)
+    return (True, written) if found.stopped else (False, found)
 
 
 def _replay(replayer: Replayer, events: Iterable[TraceEvent], name: str, follow_hidden: bool) -> ReplayResult:

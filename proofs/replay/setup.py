@@ -9,8 +9,9 @@ from functools import lru_cache
 from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.errors import SpecificationError
 from interlock.spec.language.properties import Invariant
-from interlock.spec.language.specification import Specification, UnknownName
+from interlock.spec.language.specification import ByDigest, Specification, UnknownName
 from interlock.spec.language.system import System
+from interlock.statemachine.names import did_you_mean
 from interlock.statemachine.sparse import Checks, Program, World, without_policy
 from interlock.statemachine.trace import TraceError, TraceHeader
 
@@ -75,8 +76,11 @@ def setting(
             if size > ELEMENTS_MAX:
                 raise TraceError(place, f"scope has {size} of {sort}", f"replay stands up to {ELEMENTS_MAX}")
         judged = header.source == "vllm" if judge is None else judge
-        program, checks = _compiled(_Key(spec), tuple(values.items()), header.slice, judged)
-    except (UnknownName, SpecificationError) as error:
+        program, checks = _compiled(ByDigest(spec), tuple(values.items()), header.slice, judged)
+    except UnknownName as error:
+        right = did_you_mean(error.name, error.known, "interlock show")
+        raise TraceError(place, f"unknown {error.kind} {error.name!r}", right) from error
+    except SpecificationError as error:
         raise TraceError(place, str(error), "use names of this specification") from error
     warnings = []
     if header.spec_digest != spec.digest:
@@ -84,22 +88,9 @@ def setting(
     return Setting(program, checks, judged, *_sizes(program.system, header), warnings=tuple(warnings))
 
 
-class _Key:
-    """A specification as a key, by its digest."""
-
-    def __init__(self, spec: Specification) -> None:
-        self.spec = spec
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other.spec.digest == self.spec.digest
-
-    def __hash__(self) -> int:
-        return hash(self.spec.digest)
-
-
 @lru_cache(maxsize=16)
 def _compiled(
-    key: _Key, switches: tuple[tuple[str, str], ...], slice_name: str | None, judge: bool
+    key: ByDigest, switches: tuple[tuple[str, str], ...], slice_name: str | None, judge: bool
 ) -> tuple[Program, Checks]:
     """A system's program, shared by all traces of one setting: a gate judges many."""
     slice_ = WHOLE if slice_name is None else key.spec.slice(slice_name)

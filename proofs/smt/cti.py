@@ -119,19 +119,13 @@ class Search:
         return after
 
     def _parameters(self) -> Iterator[dict[T.Var, Value]]:
-        """Parameters up to renaming elements: of each sort the first is element 0, and so on."""
+        """Parameters up to renaming elements."""
         if self.obligation.step is None:
             yield {}
             return
         params = self.system.step(self.obligation.step).params
         for env in self.ground.assignments(params):
-            highest: dict[str, int] = {}
-            for p in params:
-                at = number(env[p])
-                if self.system.members(p.sort) is None and at > highest.get(p.sort, -1) + 1:
-                    break
-                highest[p.sort] = max(at, highest.get(p.sort, -1))
-            else:
+            if self.system.is_canonical(params, (number(env[p]) for p in params)):
                 yield env
 
     def _minimal(self, env: Env, after: State) -> Cti:

@@ -21,7 +21,7 @@ def defined(system: System, t: T.Term) -> T.Term:
 
     match t:
         case T.Apply():
-            return T.conjunction(all_of(t.args), in_domain(system, t))
+            return T.conjunction(all_of(t.args), system.variable(t.symbol).defined_at(t.args))
         case T.And():
             return _sequence(system, t.args, stop_at=False)
         case T.Or():
@@ -35,14 +35,6 @@ def defined(system: System, t: T.Term) -> T.Term:
             return for_all(t.vars, defined(system, t.body))
         case _:
             return all_of(T.children(t))
-
-
-def in_domain(system: System, t: T.Apply) -> T.Term:
-    """The domain of the function that ``t`` applies, at its arguments."""
-    variable = system.variable(t.symbol)
-    if variable.domain is None:
-        return T.TRUE
-    return T.substitute(variable.domain, dict(zip(variable.args, t.args, strict=True)))
 
 
 def guard_defined(system: System, guard: Sequence[Conjunct]) -> T.Term:

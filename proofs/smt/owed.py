@@ -128,7 +128,7 @@ def _has_value(v: Variable, u: Update | None) -> T.Term:
     if v.domain is None:
         return T.TRUE
     args = _arguments(v)
-    domain = T.substitute(v.domain, dict(zip(v.args, args, strict=True)))
+    domain = v.defined_at(args)
     given = T.FALSE if u is None else _given(u, args)
     return for_all(args, implies(T.Primed(body=domain), T.disjunction(domain, given)))
 
@@ -139,7 +139,7 @@ def _in_domain(system: System, u: Update) -> T.Term:
     if v.domain is None:
         return T.TRUE
     args = _arguments(v)
-    domain = T.substitute(v.domain, dict(zip(v.args, args, strict=True)))
+    domain = v.defined_at(args)
     return for_all(args, implies(_given(u, args), T.Primed(body=domain)))
 
 

@@ -20,6 +20,7 @@ from interlock.proofs.smt.owed import Obligation
 from interlock.spec.language import terms as T
 from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.system import System
+from interlock.statemachine.plural import counted
 from interlock.statemachine.trace import TraceEvent, header, write_trace
 
 DEPTH_MAX = 16
@@ -53,7 +54,7 @@ class Run:
 
     def lines(self) -> Iterator[str]:
         """One line per step with the facts that it changes."""
-        yield f"{self.property_id} is broken after {len(self.actions)} steps ({self.place})"
+        yield f"{self.property_id} is broken after {counted(len(self.actions), 'step')} ({self.place})"
         for n, (action, changed) in enumerate(zip(self.actions, self.changes, strict=True), start=1):
             yield f"  {n:2} {action}: {', '.join(f'{f}={v}' for f, v in changed.items())}"
 

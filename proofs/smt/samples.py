@@ -22,11 +22,11 @@ SHARES = (0.01, 0.05, 0.1, 0.3, 1.0)
 
 
 class Sampler:
-    """Draws states of a program; the same seed draws the same ones."""
+    """Draws states of a program, in each run the same ones."""
 
-    def __init__(self, program: Program, seed: int) -> None:
+    def __init__(self, program: Program) -> None:
         self._program = program
-        self._random = random.Random(seed)
+        self._random = random.Random(0)
         self._domains = [
             (i, self._domain(v, i)) for v in program.system.variables if v.domain is not None for i in self._cells_of(v)
         ]

@@ -114,9 +114,12 @@ class FusedStep:
         )
 
     def _table(self) -> list[ctypes.c_void_p | ctypes.c_longlong | ctypes.c_int]:
-        (table,) = self._visited.table
         capacity = self._visited.capacity
-        return [pointer(table), ctypes.c_int(64 - (capacity.bit_length() - 1)), ctypes.c_longlong(capacity - 1)]
+        return [
+            pointer(self._visited.table),
+            ctypes.c_int(64 - (capacity.bit_length() - 1)),
+            ctypes.c_longlong(capacity - 1),
+        ]
 
     def _rehash(self, old: Array) -> None:
         """Put what an old table [C] held into the new one."""

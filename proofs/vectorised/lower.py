@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from interlock.proofs.explorer.layout import UNDEFINED, Layout
-from interlock.proofs.explorer.program import domain_id
 from interlock.proofs.vectorised.facts import Facts
 from interlock.proofs.vectorised.nodes import Graph, Node, Values
 from interlock.spec.language import terms as T
+from interlock.spec.language.properties import domain_id
 
 Env = Mapping[str, int]
 """Values of variables by name; the type checker refuses shadowing."""

@@ -16,7 +16,7 @@ from interlock.proofs.vectorised.lower import Lowering, Reading
 from interlock.proofs.vectorised.nodes import Values
 from interlock.proofs.vectorised.successor import Successor, SuccessorCompiler
 from interlock.spec.language import terms as T
-from interlock.spec.language.sorts import BOOL, INT
+from interlock.spec.language.sorts import INT
 
 
 def derived_partials(program: Program) -> frozenset[str]:
@@ -69,18 +69,9 @@ def compiled(
 
 
 def representatives(program: Program) -> list[int]:
-    """One instance of each action per pattern of equal and different parameters: elements are interchangeable."""
-    chosen: list[int] = []
-    for number, instance in enumerate(program.instances):
-        top: dict[str, int] = {}
-        first = True
-        for v, value in zip(instance.step.params, instance.args, strict=True):
-            if program.system.members(v.sort) is None and v.sort != BOOL:
-                first &= value <= top.get(v.sort, 0)
-                top[v.sort] = max(top.get(v.sort, 0), value + 1)
-        if first:
-            chosen.append(number)
-    return chosen
+    """The instances of each action up to renaming elements."""
+    canonical = program.system.is_canonical
+    return [n for n, instance in enumerate(program.instances) if canonical(instance.step.params, instance.args)]
 
 
 def _initial_values(program: Program, tops: Mapping[str, int], derived: frozenset[str]) -> dict[str, Values]:

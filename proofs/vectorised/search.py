@@ -14,7 +14,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from interlock.proofs.explorer.monitors import owner
 from interlock.proofs.explorer.program import Program, ScopeExceeded
@@ -34,7 +33,6 @@ from interlock.proofs.vectorised.step import EagerStep, Stepper
 from interlock.proofs.vectorised.symmetry import Canonical
 from interlock.proofs.vectorised.visited import Visited
 
-Fingerprint = Literal[64, 128]
 _DEVICE_SHARE = 0.8
 
 
@@ -51,12 +49,10 @@ class Options:
     """How to search.
 
     Args:
-        fingerprint: bits of the key of a state that does not fit into so many; one or two words.
         symmetry: visit one state of each orbit under renaming of sort elements. Verdicts are the
             same; counts are those of orbits. Not for leads-to.
     """
 
-    fingerprint: Fingerprint = 64
     symmetry: bool = False
 
 
@@ -80,7 +76,7 @@ class Search:
         self.program: Program = model.program
         self.engine = Engine(model, ops)
         self.canonical = Canonical(model) if options.symmetry else None
-        self.visited = Visited(ops, model.packing.words, options.fingerprint // 64)
+        self.visited = Visited(ops, model.packing.words)
         self.stepper = self._stepper()
         self.levels = Levels(ops)
         self.bytes_max = limits.memory or int(_DEVICE_SHARE * ops.free_bytes())
@@ -150,7 +146,7 @@ class Search:
 
     def _stepper(self) -> Stepper:
         """Kernels of our own on CUDA, where they know how; otherwise array operations."""
-        if self.ops.device != "cpu" and self.ops.fused and self.canonical is None and len(self.visited.table) == 1:
+        if self.ops.device != "cpu" and self.ops.fused and self.canonical is None:
             try:
                 return FusedStep(self.engine, self.visited)
             except NoCompiler:

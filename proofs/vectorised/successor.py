@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from interlock.proofs.explorer.layout import UNDEFINED
-from interlock.proofs.explorer.program import Instance, domain_id, range_id
+from interlock.proofs.explorer.program import Instance
 from interlock.proofs.vectorised.facts import Facts
 from interlock.proofs.vectorised.lower import Env, Kind, Lowering, Site, Symbolic
 from interlock.proofs.vectorised.nodes import Node
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Update
+from interlock.spec.language.properties import domain_id, range_id
 
 
 @dataclass(slots=True)

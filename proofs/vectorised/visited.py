@@ -23,11 +23,11 @@ MIX = (-7046029254386353131, -4658895280553007687, -7723592293110705685, -653473
 POSITIVE = (1 << 63) - 1
 
 
-def mixed(words: Sequence[Array], seed: int) -> Array:
-    """A fingerprint of 63 bits, int64 [N], of states [W, N]; two seeds give independent ones."""
-    h = words[0] * MIX[seed] + (seed + 1)
+def mixed(words: Sequence[Array]) -> Array:
+    """A fingerprint of 63 bits, int64 [N], of states [W, N]."""
+    h = words[0] * MIX[0] + 1
     for w in words[1:]:
-        h = (h ^ ((h >> 31) & 0x1FFFFFFFF)) * MIX[1 - seed] + w
+        h = (h ^ ((h >> 31) & 0x1FFFFFFFF)) * MIX[1] + w
     for multiplier in MIX[2:]:
         h = (h ^ ((h >> 32) & 0xFFFFFFFF)) * multiplier
     return (h ^ ((h >> 29) & 0x7FFFFFFFF)) & POSITIVE
@@ -36,43 +36,43 @@ def mixed(words: Sequence[Array], seed: int) -> Array:
 class Visited:
     """A set of states.
 
+    A state of one word is its own key; otherwise the key is a fingerprint, and ``collision_bound``
+    says how likely one error is.
+
     Args:
         words: how many words a state takes.
-        key_words: 1 or 2 words of key per state. A state that fits is its own key; otherwise the
-            key is a fingerprint, and ``collision_bound`` says how likely one error is.
     """
 
-    def __init__(self, ops: Backend, words: int, key_words: int = 1, capacity: int = _SMALLEST) -> None:
+    def __init__(self, ops: Backend, words: int) -> None:
         self._ops = ops
-        self._columns = min(words, key_words)
-        self.exact = words <= key_words
+        self.exact = words == 1
         self.count = 0
-        self.table = self._empty(capacity)
+        self.table = ops.full(_SMALLEST, EMPTY)
         self._rehash: Callable[[Array], None] | None = None
 
     @property
     def capacity(self) -> int:
-        return int(self.table[0].shape[0])
+        return int(self.table.shape[0])
 
     @property
     def bytes(self) -> int:
         """Size of the table."""
-        return self.capacity * self._columns * 8
+        return self.capacity * 8
 
     @property
     def collision_bound(self) -> float:
-        """Upper bound on the probability that two of the states shared a key: n² / 2 / 2^(key bits)."""
-        return 0.0 if self.exact else min(1.0, self.count**2 / 2.0 ** (63 * self._columns + 1))
+        """Upper bound on the probability that two of the states shared a key: n² / 2 / 2^63."""
+        return 0.0 if self.exact else min(1.0, self.count**2 / 2.0**64)
 
     def bytes_after(self, more: int) -> int:
         """Size of the table, while it grows too, if ``more`` states are to fit."""
         capacity = self._capacity_for(more)
-        return self.bytes if capacity == self.capacity else (capacity + self.capacity) * self._columns * 8
+        return self.bytes if capacity == self.capacity else (capacity + self.capacity) * 8
 
     def insert(self, words: Sequence[Array]) -> Array:
         """Add states [W, N]; the rows, int64 [M], of those that are new, each once."""
         self.reserve(int(words[0].shape[0]))
-        new = self._insert(self._keys(words))
+        new = self._insert(words[0] if self.exact else mixed(words))
         self.count += int(new.shape[0])
         return new
 
@@ -83,13 +83,8 @@ class Visited:
             self._grow(capacity)
 
     def use_rehash(self, rehash: Callable[[Array], None]) -> None:
-        """Let a kernel move the keys of an old table [C] into ``table`` when it grows; one key word only."""
+        """Let a kernel move the keys of an old table [C] into ``table`` when it grows."""
         self._rehash = rehash
-
-    def _keys(self, words: Sequence[Array]) -> list[Array]:
-        if self.exact:
-            return list(words)
-        return [mixed(words, seed) for seed in range(self._columns)]
 
     def _capacity_for(self, more: int) -> int:
         capacity = self.capacity
@@ -100,58 +95,43 @@ class Visited:
         # A small table grows by more at once, because growing moves every key.
         return capacity * 2 if capacity < _LARGE else capacity
 
-    def _empty(self, capacity: int) -> list[Array]:
-        return [self._ops.full(capacity, EMPTY) for _ in range(self._columns)]
-
     def _grow(self, capacity: int) -> None:
         old = self.table
-        self.table = self._empty(capacity)
+        self.table = self._ops.full(capacity, EMPTY)
         if self._rehash is not None:
-            self._rehash(old[0])
+            self._rehash(old)
             return
-        kept = self._ops.rows(old[0] != EMPTY)
+        kept = self._ops.rows(old != EMPTY)
         step = max(self._ops.chunk_rows, 1 << 20)
         for start in range(0, int(kept.shape[0]), step):
-            rows = kept[start : start + step]
-            self._insert([column[rows] for column in old])
+            self._insert(old[kept[start : start + step]])
 
-    def _home(self, keys: list[Array]) -> Array:
+    def _home(self, keys: Array) -> Array:
         capacity = self.capacity
         shift = 64 - (capacity.bit_length() - 1)
-        x = keys[0]
-        h = (x ^ (x >> 32)) * MIX[0]
-        if len(keys) > 1:
-            h = (h ^ ((h >> 32) & 0xFFFFFFFF)) + keys[1] * MIX[1]
-            h = (h ^ ((h >> 32) & 0xFFFFFFFF)) * MIX[2]
-        return (h >> shift) & (capacity - 1)
+        return ((keys ^ (keys >> 32)) * MIX[0] >> shift) & (capacity - 1)
 
-    def _insert(self, keys: list[Array]) -> Array:
+    def _insert(self, keys: Array) -> Array:
         ops, table, last = self._ops, self.table, self.capacity - 1
-        first = table[0]
         position = self._home(keys)
         rows: Array | None = None
         won_rows: list[Array] = []
         while True:
-            here = first[position]
-            differs = here != keys[0]
-            for column, key in zip(table[1:], keys[1:], strict=True):
-                differs |= column[position] != key
-            open_ = ops.rows(differs)
+            here = table[position]
+            open_ = ops.rows(here != keys)
             if not open_.shape[0]:
                 break
             rows = open_ if rows is None else rows[open_]
-            position, keys = position[open_], [key[open_] for key in keys]
+            position, keys = position[open_], keys[open_]
             empty = here[open_] == EMPTY
             at_empty = ops.rows(empty)
             advance = ops.as_int64(~empty)
             if at_empty.shape[0]:
                 cells = position[at_empty]
-                first[cells] = at_empty
-                won = ops.rows(first[cells] == at_empty)
+                table[cells] = at_empty
+                won = ops.rows(table[cells] == at_empty)
                 winners = at_empty[won]
-                cells = cells[won]
-                for column, key in zip(table, keys, strict=True):
-                    column[cells] = key[winners]
+                table[cells[won]] = keys[winners]
                 won_rows.append(rows[winners])
                 # Winners find their own state in the next round; losers look again at who won.
             position = (position + advance) & last

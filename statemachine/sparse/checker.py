@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from interlock.spec.language import terms as T
@@ -188,15 +189,9 @@ class Checker:
         """What must be looked at before the step is taken."""
         around = Around(self._world.mark())
         for id_, compiled in self._checks.clauses.get(step.name, ()):
-            try:
-                if not self._world.bind(compiled)(*arguments):
-                    around.broken.append(Broken(id_, _named(step, arguments)))
-            except StepFault as fault:
-                around.broken.append(Broken(id_, _named(step, arguments), str(fault)))
-        if step.name in self._checks.over_step:
+            around.broken += _false(id_, _named(step, arguments), partial(self._world.bind(compiled), *arguments))
+        if step.name in self._checks.over_step or step.name in self._checks.read_over_step:
             self._check_over_step(step, arguments, writes, around)
-        if step.name in self._checks.read_over_step:
-            self._read_over_step(step, arguments, writes, around)
         for live, key, value in writes:
             watches = self._early.get(live.name)
             if watches and live.store.get(key, live.default) != value:
@@ -222,39 +217,26 @@ class Checker:
         return [watched.report(watched.whole(fixed, values, more)) for more in found]
 
     def _check_over_step(self, step: Step, arguments: Arguments, writes: list[Write], around: Around) -> None:
+        """What is said of the step itself; its writes are applied once, and taken back."""
         world, named = self._world, _named(step, arguments)
-        properties = self._checks.over_step[step.name]
-        values: list[list[Any]] = [[] for _ in properties]
-        if any(later for _, _, later in properties):
+        compiled = self._checks.over_step.get(step.name, [])
+        read = self._checks.read_over_step.get(step.name, [])
+        primed: list[list[Any]] = [[] for _ in compiled]
+        broken: list[Broken] = []
+        if read or any(later for _, _, later in compiled):
             try:
                 world.apply(writes)
-                values = [[world.bind(t)(*arguments) for t in later] for _, _, later in properties]
+                primed = [[world.bind(t)(*arguments) for t in later] for _, _, later in compiled]
+                states = TwoStates(world, world.before(around.mark))
+                for id_, formula in read:
+                    broken += _false(id_, named, partial(states.holds, formula, dict(named)))
             except StepFault:
                 return  # what the step itself does wrong is said where it is taken
             finally:
                 world.undo(around.mark)
-        for (id_, compiled, _), primed in zip(properties, values, strict=True):
-            try:
-                if not world.bind(compiled)(*arguments, *primed):
-                    around.broken.append(Broken(id_, named))
-            except StepFault as fault:
-                around.broken.append(Broken(id_, named, str(fault)))
-
-    def _read_over_step(self, step: Step, arguments: Arguments, writes: list[Write], around: Around) -> None:
-        world, named = self._world, _named(step, arguments)
-        try:
-            world.apply(writes)
-            states = TwoStates(world, world.before(around.mark))
-            for id_, formula in self._checks.read_over_step[step.name]:
-                try:
-                    if not states.holds(formula, dict(named)):
-                        around.broken.append(Broken(id_, named))
-                except StepFault as fault:
-                    around.broken.append(Broken(id_, named, str(fault)))
-        except StepFault:
-            pass  # what the step itself does wrong is said where it is taken
-        finally:
-            world.undo(around.mark)
+        for (id_, check, _), values in zip(compiled, primed, strict=True):
+            around.broken += _false(id_, named, partial(world.bind(check), *arguments, *values))
+        around.broken += broken
 
 
 class Around:
@@ -297,3 +279,11 @@ def _leads(argument: T.Term) -> bool:
 
 def _named(step: Step, arguments: Arguments) -> tuple[tuple[str, str], ...]:
     return tuple((p.name, a) for p, a in zip(step.params, arguments, strict=True))
+
+
+def _false(id_: str, named: tuple[tuple[str, str], ...], check: Callable[[], object]) -> list[Broken]:
+    """The finding at a step, if what is said of it is false or not defined."""
+    try:
+        return [] if check() else [Broken(id_, named)]
+    except StepFault as fault:
+        return [Broken(id_, named, str(fault))]

@@ -19,7 +19,7 @@ class Definedness:
     """Knows the domains of partial functions."""
 
     def __init__(self, variables: Iterable[Variable]) -> None:
-        self._domains = {v.name: (v.args, v.domain) for v in variables if v.domain is not None}
+        self._partial = {v.name: v for v in variables if v.domain is not None}
 
     def sure(self, t: T.Term, given: Given = ()) -> bool:
         """Whether every application in ``t`` that is reached lies in its domain."""
@@ -27,10 +27,7 @@ class Definedness:
             case T.Apply():
                 if not all(self.sure(a, given) for a in t.args):
                     return False
-                if t.symbol not in self._domains:
-                    return True
-                args, domain = self._domains[t.symbol]
-                return implied(T.substitute(domain, dict(zip(args, t.args, strict=True))), given)
+                return t.symbol not in self._partial or implied(self._partial[t.symbol].defined_at(t.args), given)
             case T.And():
                 return self._in_turn(t.args, given, negated=False)
             case T.Or():
@@ -50,11 +47,10 @@ class Definedness:
         found: dict[T.Term, None] = {}
         bound = unknown.union(*(s.vars for s in T.subterms(t) if isinstance(s, T.Binder)))
         for s in T.subterms(t):
-            if isinstance(s, T.Apply) and s.symbol in self._domains and not T.free_vars(s) & bound:
-                args, domain = self._domains[s.symbol]
-                at = T.substitute(domain, dict(zip(args, s.args, strict=True)))
-                if not implied(at, given):
-                    found[at] = None
+            if isinstance(s, T.Apply) and s.symbol in self._partial and not T.free_vars(s) & bound:
+                domain = self._partial[s.symbol].defined_at(s.args)
+                if not implied(domain, given):
+                    found[domain] = None
         return list(found)
 
     def _in_turn(self, parts: tuple[T.Term, ...], given: Given, *, negated: bool) -> bool:

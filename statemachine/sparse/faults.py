@@ -2,49 +2,41 @@
 
 from __future__ import annotations
 
+from interlock.spec.language.properties import domain_id, range_id
+
 
 class StepFault(Exception):
-    """A violation that an evaluation ran into; names the variable and its arguments."""
+    """A violation that an evaluation ran into.
 
-    kind = "step"
+    Args:
+        rule: the id of the property that is violated.
+    """
 
-    def __init__(self, variable: str, key: object, problem: str) -> None:
+    def __init__(self, rule: str, variable: str, key: object, problem: str) -> None:
         super().__init__(f"{point(variable, key)} {problem}")
-        self.variable, self.key = variable, key
-
-    @property
-    def rule(self) -> str:
-        """The rule that is broken, as an id: ``range-of-pending-count``."""
-        return f"{self.kind}-of-{self.variable.replace('_', '-')}"
+        self.rule = rule
 
 
 class UndefinedError(StepFault):
     """A partial function was applied where it is not defined."""
 
-    kind = "domain"
-
     def __init__(self, variable: str, key: object) -> None:
-        super().__init__(variable, key, "is applied where it is not defined")
+        super().__init__(domain_id(variable), variable, key, "is applied where it is not defined")
 
 
 class OutsideDomainError(StepFault):
     """A partial function was to be given a value where it is not defined after the step; it is never dropped."""
 
-    kind = "domain"
-
     def __init__(self, variable: str, key: object) -> None:
-        super().__init__(variable, key, "is given a value where it is not defined")
+        super().__init__(domain_id(variable), variable, key, "is given a value where it is not defined")
 
 
 class OutOfRangeError(StepFault):
     """An integer was to leave its declared range; it is never clamped."""
 
-    kind = "range"
-
     def __init__(self, variable: str, key: object, value: int, low: int, high: int | None) -> None:
         bound = f"below {low}" if value < low else f"above {high}"
-        super().__init__(variable, key, f"would become {value}, {bound}")
-        self.value = value
+        super().__init__(range_id(variable), variable, key, f"would become {value}, {bound}")
 
 
 def point(variable: str, key: object) -> str:

@@ -59,7 +59,7 @@ def disjuncts(t: T.Term) -> tuple[T.Term, ...]:
 def renamed(t: T.Exists, numbers: Iterator[int]) -> tuple[tuple[T.Var, ...], T.Term]:
     """The variables and body of ``t`` under names that nothing else uses."""
     fresh = tuple(T.Var(name=f"{v.name}_x{next(numbers)}", sort=v.sort) for v in t.vars)
-    return fresh, T.substitute(t.body, dict(zip(t.vars, fresh, strict=True)))
+    return fresh, T.at(t.body, t.vars, fresh)
 
 
 def may_differ(value: T.Term, current: T.Term, result: str) -> T.Term:

@@ -136,10 +136,10 @@ class UnitWriter:
         key = self.key(args, given)
         if not slot.partial:
             return self.stored(slot, key)
-        if not slot.guarded or slot.variable.domain is None:
+        if not slot.guarded:
             return f"S_{slot.name}[{key}]"
-        domain = T.substitute(slot.variable.domain, dict(zip(slot.variable.args, args, strict=True)))
-        return f"(S_{slot.name}[{key}] if {self.expression(domain, given)} else undefined({slot.name!r}, {key}))"
+        domain = self.expression(slot.variable.defined_at(args), given)
+        return f"(S_{slot.name}[{key}] if {domain} else undefined({slot.name!r}, {key}))"
 
     def _in_turn(self, t: T.And | T.Or, given: Given) -> str:
         parts: list[str] = []

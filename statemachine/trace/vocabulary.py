@@ -8,6 +8,7 @@ from typing import Any
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import Step, System
+from interlock.statemachine.names import did_you_mean
 from interlock.statemachine.trace.errors import TraceError
 from interlock.statemachine.trace.schema import TraceEvent
 
@@ -51,11 +52,9 @@ class Vocabulary:
             return True
         if event.event in NOT_MODELLED:
             return False
-        raise TraceError(
-            place,
-            f"unknown event {event.event!r}",
-            f"{self.system.spec.name} knows {', '.join(sorted(self._declared))}",
-        )
+        command = f"interlock show lifecycles --module {self.system.spec.name}"
+        right = did_you_mean(event.event, sorted(self._declared), command)
+        raise TraceError(place, f"unknown event {event.event!r}", right)
 
     def readings(self, event: TraceEvent, place: str) -> list[Reading]:
         """The actions of this system that the event may be; none, if slice or switches rule all out.

@@ -7,6 +7,8 @@ from support.traces import AGAIN, SHARE, STEP, STORE, line, trace
 from support.walker import Walker
 
 from interlock.proofs.explain import run_explain
+from interlock.proofs.replay.hidden import TooManyTriesError
+from interlock.proofs.replay.replayer import Replayer
 from interlock.statemachine.trace import TraceError
 
 DOUBLE = trace(*STORE, *STEP, *SHARE, AGAIN)
@@ -38,6 +40,20 @@ def test_the_false_conjunct_of_an_event_that_cannot_be():
     assert first.action == "plan_store(r=B, b=1, c=1, j=1/0)"
     assert [c.partition(":")[0] for c in first.false_conjuncts] == ["not-in-flight"]
     assert result.changed == []
+    assert result.verdict == "unexplained"
+    assert result.reason.startswith(
+        "event 8 is the first without an explanation: no behaviour explains plan_store(request=B, block=1, chunk=1, "
+        "job=1/0): plan_store(r=B, b=1, c=1, j=1/0) needs not-in-flight: "
+    )
+
+
+def test_where_no_conjunct_is_false_it_is_said_what_was_possible_instead():
+    again = line("allocate", request="A", block=1, allocation=1)
+    result = run_explain(trace(*STORE[:2], again), 2)
+
+    assert result.verdict == "unexplained"
+    assert "the log contradicts itself" in result.reason
+    assert "; possible instead: build_connector_meta()" in result.reason
 
 
 def test_what_it_breaks():
@@ -55,11 +71,28 @@ def test_every_action_is_either_enabled_or_disabled():
     assert all(d.false_conjuncts for d in result.disabled)
 
 
-def test_beyond_what_can_be_explained_it_is_inconclusive():
+def test_beyond_what_can_be_explained_the_first_event_without_an_explanation_is_named():
     result = run_explain(trace(*STORE, *STEP, *SHARE, AGAIN, *STEP), 10)
 
-    assert result.verdict == "inconclusive"
-    assert "event 8" in result.reason
+    assert (result.verdict, result.event) == ("unexplained", "update_from_output()")
+    assert result.reason.startswith("the first event without an explanation is event 8, before this one: ")
+    assert "needs not-in-flight: " in result.reason
+
+
+def test_events_before_the_one_without_an_explanation_are_explained():
+    assert run_explain(trace(*STORE, *STEP, *SHARE, AGAIN, *STEP), 7).verdict == "explained"
+
+
+def test_where_the_search_gives_up_nothing_is_said(monkeypatch):
+    def consume(self, index, event, place):
+        if index == 5:
+            raise TooManyTriesError(7)
+        return original(self, index, event, place)
+
+    original = Replayer.consume
+    monkeypatch.setattr(Replayer, "consume", consume)
+
+    assert [run_explain(DOUBLE, n).verdict for n in (4, 5, 6)] == ["explained", "inconclusive", "inconclusive"]
 
 
 @pytest.mark.parametrize("step", [-1, 9])

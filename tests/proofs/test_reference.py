@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from interlock.proofs.reference import compare, mermaid, reference
+from interlock.proofs.reference import compare, reference
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.table import compile_table
 
@@ -58,32 +58,3 @@ def test_the_reference_needs_its_guards_to_be_decided():
     ]
     assert job.step("store_in_flight", "acknowledge", dict.fromkeys(last, False)) is None
     assert job.step("absent", "acknowledge") is None
-
-
-@pytest.mark.parametrize("name", LIFECYCLES)
-def test_every_row_is_in_the_diagram(name):
-    diagram = mermaid(SPECIFICATION, name)
-
-    for row in SPECIFICATION.lifecycle(name).rows:
-        assert f"  {row.source_state} --> {row.target_state}: {row.event}" in diagram
-    assert diagram.startswith(f"---\ntitle: {name}\n---\nstateDiagram-v2\n  [*] --> ")
-
-
-def test_labels_carry_nothing_that_mermaid_would_read():
-    labels = [
-        line.split(": ", 1)[1]
-        for line in mermaid(SPECIFICATION, "block").splitlines()
-        if "-->" in line and ": " in line
-    ]
-
-    assert not any(
-        set(label.replace("#58;", "").replace("#60;", "").replace("#62;", "")) & set("#;:<>") for label in labels
-    )
-
-
-def test_switches_leave_out_the_rows_that_they_rule_out():
-    pinned = mermaid(SPECIFICATION, "block", SPECIFICATION.switch_values(changes={"source_hold": "pin"}))
-    fenced = mermaid(SPECIFICATION, "block", SPECIFICATION.switch_values(changes={"source_hold": "fence"}))
-
-    assert "used --> free: acknowledge " in pinned
-    assert "used --> free: acknowledge " not in fenced

@@ -10,6 +10,7 @@ from interlock.adapters.bench.measure import MissingEngine
 from interlock.adapters.cli.problems import UsageProblem
 from interlock.adapters.cli.session import Session
 from interlock.adapters.documents.bench_check import BenchCheckDocument
+from interlock.statemachine.plural import counted
 
 
 @dataclass(slots=True)
@@ -34,7 +35,7 @@ class BenchCheckBinding:
         known = self.so_far or BenchCheckResult.empty(self.size)
         self.session.spec_digest = known.spec_digest
         document = self.session.document(BenchCheckDocument, known)
-        told = f"{reason}; {len(known.engines)} engines were measured"
+        told = f"{reason}; measured: {counted(len(known.engines), 'engine')}"
         return document.model_copy(update={"verdict": "inconclusive", "reason": told})
 
     def render(self, document: BenchCheckDocument) -> RenderableType:

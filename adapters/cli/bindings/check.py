@@ -1,5 +1,6 @@
 """`interlock check` and `interlock.proofs.check`."""
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from interlock.adapters.cli.session import Session
 from interlock.adapters.cli.specification import digest
 from interlock.adapters.cli.traces import counterexamples, place
 from interlock.adapters.documents.check import CheckDocument, Run
+from interlock.statemachine.plural import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,7 @@ class CheckBinding:
     request: CheckRequest
     session: Session
     finished: list[Run] = field(default_factory=list)
+    warned: bool = False
 
     def run(self) -> CheckDocument:
         """Explore, and put the counterexamples where the user wants them."""
@@ -73,7 +76,7 @@ class CheckBinding:
         return CheckDocument(
             **self.session.common(),
             verdict="inconclusive",
-            reason=f"{reason}; {len(self.finished)} runs were finished, {violations} violations so far",
+            reason=f"{reason}; finished: {counted(len(self.finished), 'run')}, with {counted(violations, 'violation')}",
             runs=self.finished,
             states=states,
             transitions=sum(run.transitions for run in self.finished),
@@ -86,7 +89,17 @@ class CheckBinding:
 
         return render(document)
 
+    def _warn(self) -> None:
+        """Say before the first slice that all of them at another size are no matter of seconds."""
+        asked = self.request
+        if asked.scope and not (asked.slices or asked.properties or asked.quick):
+            line = "--scope is for all default slices, which may take many minutes; --slice NAME explores one"
+            print(f"interlock check: {line}", file=sys.stderr, flush=True)
+
     def _progress(self, progress: Any) -> None:
+        if not self.warned:
+            self.warned = True
+            self._warn()
         self.session.progress.show(progress)
         if (run := getattr(progress, "finished", None)) is not None:
             self.finished.append(Run.model_validate(run))

@@ -22,8 +22,9 @@ class ExplainBinding:
         """Explain."""
         from interlock.proofs.explain import run_explain
 
+        spec = module_of(self.trace)  # what is no trace is refused before all modules are read
         self.session.spec_digest = digest()
-        return self.session.document(ExplainDocument, run_explain(self.trace, self.step, spec=module_of(self.trace)))
+        return self.session.document(ExplainDocument, run_explain(self.trace, self.step, spec=spec))
 
     def partial(self, reason: str) -> ExplainDocument:
         """Nothing is explained before the end."""

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from interlock.adapters.cli.session import Session
 from interlock.adapters.cli.specification import specification
 from interlock.adapters.documents.gate import Finding, GateDocument
+from interlock.statemachine.plural import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ class GateBinding:
         return GateDocument(
             **self.session.common(),
             verdict="inconclusive",
-            reason=f"{reason}; {len(self.found)} findings so far",
+            reason=f"{reason}; {counted(len(self.found), 'finding')} so far",
             connector=asked.connector,
             vllm=asked.vllm,
             seed=asked.seed,

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from interlock.adapters.cli.session import Session
 from interlock.adapters.cli.specification import digest
 from interlock.adapters.documents.mutate import Mutant, MutateDocument
+from interlock.statemachine.plural import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ class MutateBinding:
         return MutateDocument(
             **self.session.common(),
             verdict="inconclusive",
-            reason=f"{reason}; {len(items) - undecided:,} mutants were decided",
+            reason=f"{reason}; decided: {counted(len(items) - undecided, 'mutant')}",
             mutants=len(items),
             killed=counts["killed"],
             equivalent=counts["equivalent"],

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from interlock.adapters.cli.session import Session
 from interlock.adapters.cli.specification import digest
 from interlock.adapters.documents.prove import ProveDocument, ProvedProperty
+from interlock.statemachine.plural import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class ProveBinding:
         return ProveDocument(
             **self.session.common(),
             verdict="inconclusive",
-            reason=f"{reason}; {len(self.finished)} properties were decided",
+            reason=f"{reason}; decided: {counted(len(self.finished), 'property', 'properties')}",
             properties=self.finished,
             obligations=0,
             proved=0,

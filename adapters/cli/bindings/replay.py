@@ -28,11 +28,16 @@ class ReplayBinding:
         """Replay."""
         from interlock.proofs.replay import run_replay_as_written
 
+        spec = module_of(self.trace)  # what is no trace is refused before all modules are read
         self.session.spec_digest = digest()
-        spec = module_of(self.trace)
-        document = self.session.document(ReplayDocument, run_replay_as_written(self.trace, spec=spec))
+        result = run_replay_as_written(self.trace, spec=spec)
+        document = self.session.document(ReplayDocument, result)
         if self.convert is None or self.to is None:
             return document
+        if result.stopped and not result.violations:
+            # Another tool cannot be shown states that no behaviour goes through; the verdict stands.
+            warning = f"{self.to} is not written: no behaviour explains the whole trace"
+            return document.model_copy(update={"warnings": [*document.warnings, warning]})
         self._write(spec, self.convert, self.to)
         return document.model_copy(update={"converted": str(self.to)})
 

@@ -63,9 +63,9 @@ class ShowBinding:
         return ShowDocument(**self.session.common(), verdict="inconclusive", reason=reason)
 
     def render(self, document: ShowDocument) -> RenderableType:
-        """Tables, Markdown, or diagrams drawn by the `transitions` reference."""
+        """Tables, Markdown, or diagrams."""
         if self.form == "mermaid":
-            from interlock.proofs.reference import mermaid
+            from interlock.adapters.report.mermaid import mermaid
 
             specs = {m.name: m for m in self._modules()}
             return "\n".join(mermaid(specs[shown.module], shown.name) for shown in document.lifecycles or ())

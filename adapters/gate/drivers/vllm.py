@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+from interlock.adapters.gate.exists import require_registered
 from interlock.adapters.gate.judge import Played
 from interlock.adapters.gate.scenario import POOLS, Operation, Scenario
 from interlock.adapters.vllm.environment import ensure_requirements
@@ -29,13 +30,16 @@ class VllmDriver:
         unobserved: why no job is seen; empty where an observer knows the connector.
 
     Raises:
+        GateUsageError: the release has no such connector; what vLLM imports is not installed for that.
         VllmReleaseError: no such release, or it cannot be fetched.
         ChildError: the release does not import here, or it refuses the connector.
     """
 
     def __init__(self, connector: str, config: dict[str, Any], version: str, observer: str | None = None) -> None:
         self._connector, self._config, self._observer = connector, config, observer
-        self._overlay, self._python = fetch(version), ensure_requirements()
+        self._overlay = fetch(version)
+        require_registered(connector, self._overlay)
+        self._python = ensure_requirements()
         self._child = self._new_child()
         self.vllm = self._child.vllm
         self.unobserved = ""

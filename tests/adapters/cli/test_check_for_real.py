@@ -34,11 +34,17 @@ def test_the_double_store_is_found_reported_and_traced(tmp_path, capsys):
         (["--set", "stor_dedup=per_step"], "did you mean store_dedup"),
         (["--set", "store_dedup=never"], "known: per_step, in_flight"),
         (["--preset", "sed"], "did you mean seed?"),
+        (["--slice", "zzzz"], "unknown slice 'zzzz'; interlock show slices lists all "),
+        (["--change", "drop-conjunct:plan_stor:x"], "did you mean plan_store or "),
+        (["--change", "drop-conjunct:plan_store:x"], "unknown conjunct 'x'; known: between-steps, "),
+        (["--change", "nosuch:plan_store:x"], "unknown kind of change 'nosuch'; known: drop-conjunct, "),
     ],
 )
 def test_unknown_names_are_usage_errors(argv, says, capsys):
     assert main(["check", *argv]) == 2
-    assert says in capsys.readouterr().err
+    (told,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("interlock")]
+    assert says in told
+    assert len(told) < 320
 
 
 @pytest.mark.parametrize("engine", ["plain", "vectorised"])

@@ -101,11 +101,11 @@ def test_the_report_lists_survivors_with_what_is_known_and_no_others(interlock, 
     engine(result())
     text = interlock("mutate").out
 
-    assert "1 survivors" in text
+    assert "1 survivor\n" in text
     line = next(line for line in text.splitlines() if line.startswith("drop-update:allocate:fresh"))
     assert "differs in dedup" in line
     assert "drop-update:allocate:due" not in text
-    assert "1 changes that the builder refuses, 1 that another one stands for, 2 that change nothing" in text
+    assert "1 change that the builder refuses, 1 that another one stands for, 2 that change nothing" in text
 
 
 def test_asks_for_what_was_typed(interlock, engine, tmp_path):

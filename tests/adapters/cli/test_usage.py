@@ -1,6 +1,11 @@
 """Bad input: exit 2, one line on standard error that says what is wrong and what would be right."""
 
+import os
+import subprocess
+import sys
+
 import pytest
+from support import engines
 
 from interlock.adapters.cli.problems import UsageProblem, one_line, unknown
 from interlock.spec.language.errors import SpecificationError
@@ -8,8 +13,9 @@ from interlock.spec.language.specification import UnknownName
 
 BAD = [
     ([], "no verb given; give one of check, prove"),
-    (["chekc"], "did you mean 'check'"),
-    (["bisect"], "no such command 'bisect'"),
+    (["chekc"], "no such command 'chekc'; did you mean check? (see interlock --help)"),
+    (["nosuch"], "no such command 'nosuch'; known: check, prove, mutate, gate, replay, explain, show, bench (see "),
+    (["bench", "nosuch"], "no such command 'nosuch'; known: check"),
     (["--jsn"], "no such option: --jsn"),
     (["check", "--slcie", "x"], "did you mean --slice?"),
     (["check", "surplus"], "unexpected extra argument"),
@@ -108,3 +114,38 @@ def test_suggestions_also_match_a_part_of_a_long_id():
 
 def test_one_line_is_one_line():
     assert one_line(" a\r\n\tb ") == "a b"
+
+
+def test_pydantic_does_not_advertise_itself():
+    """In a process of its own, where nobody has told pydantic yet."""
+    run = (
+        "import sys, pydantic\n"
+        "from interlock.adapters.cli import app, main\n"
+        "def fail():\n"
+        "    pydantic.TypeAdapter(int).validate_python('x')\n"
+        "app.app.command('fail')(fail)\n"
+        "app.VERBS['fail'] = fail\n"
+        "sys.exit(main.main(['fail']))\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "PYDANTIC_ERRORS_INCLUDE_URL"}
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=False, env=environment)
+
+    assert done.returncode == 3
+    assert "Input should be a valid integer" in done.stderr
+    assert "pydantic.dev" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "warns"), [([], True), (["--slice", "a"], False), (["--property", "p"], False), (["--quick"], False)]
+)
+def test_a_scope_for_all_slices_says_at_once_that_it_may_take_long(interlock, argv, warns):
+    def engine(*, progress, **_):
+        for name in "ab":
+            progress(engines.Progress(name))
+        return engines.result("check")
+
+    interlock.engine("check", engine)
+    said = interlock("check", "--scope", "block=3", *argv).err
+
+    assert said.count("--slice NAME explores one") == warns
+    assert said.count("\n") == warns

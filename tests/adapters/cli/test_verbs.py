@@ -22,6 +22,8 @@ EXIT_CODES = [
     ("replay", "violated", 1),
     ("replay", "inconclusive", 3),
     ("explain", "explained", 0),
+    ("explain", "unexplained", 1),
+    ("explain", "inconclusive", 3),
 ]
 
 

@@ -8,6 +8,14 @@ from support import documents
 from interlock.adapters.documents.write import to_json
 from interlock.adapters.report import check, explain, gate, prove, replay, show
 from interlock.adapters.report.console import as_text
+from interlock.statemachine.plural import counted
+
+
+def one_step():
+    document = documents.gate()
+    finding = document.findings[0].model_copy(update={"steps": 1})
+    return document.model_copy(update={"findings": [finding], "scenarios": 1, "steps": 1})
+
 
 REPORTS = [
     (
@@ -26,6 +34,7 @@ REPORTS = [
         ["11 of 12 obligations", "* size", "  open(job0)", "trace: p.jsonl", "issued-jobs-complete"],
     ),
     (gate, documents.gate(), ["vLLM 0.20.2", "in 4 steps", "simple_cpu_offload.py:77", "again: interlock gate", "R40"]),
+    (gate, one_step(), ["in 1 step\n", ": 1 scenario, 1 step\n"]),
     (gate, documents.gate(), ["reset_cache: 2", "R12", "55", "trace: g.jsonl"]),
     (replay, documents.replay(), ["4 of 9 events", "needs block-not-in-flight", "2 candidate states", "encoder: 1"]),
     (explain, documents.explain(), ["finish(request0): no-open-job", "open(job1): False -> True"]),
@@ -68,3 +77,18 @@ def test_plain_text_has_no_escapes_and_no_trailing_blanks():
 
     assert "\x1b" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("columns", "width"), [("60", 60), ("", 140), ("wide", 140), ("0", 140)])
+def test_where_there_is_no_terminal_columns_says_how_wide_it_is(monkeypatch, columns, width):
+    monkeypatch.setenv("COLUMNS", columns)
+    long = documents.check().model_copy(update={"reason": "word " * 100})
+    text = as_text(check.render(long))
+
+    assert width - 10 < max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize(("count", "says"), [(0, "0 steps"), (1, "1 step"), (2, "2 steps"), (1234, "1,234 steps")])
+def test_one_is_no_plural(count, says):
+    assert counted(count, "step") == says
+    assert counted(1, "property", "properties") == "1 property"

@@ -1,47 +1,12 @@
 """Faults put into the specification, one at a time: each is found, and nothing clamps."""
 
-from collections.abc import Callable
-
 import pytest
+from support.mutants import subtract_twice, with_action, without_conjunct, without_fire, without_update
 
 from interlock.proofs.explorer.search import explore
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language import terms as T
-from interlock.spec.language.actions import Action
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.specification import Specification
-
-
-def with_action(name: str, change: Callable[[Action], Action]) -> Specification:
-    actions = tuple(change(a) if a.name == name else a for a in SPECIFICATION.actions)
-    return SPECIFICATION.model_copy(update={"actions": actions})
-
-
-def subtract_twice(action: Action) -> Action:
-    """``x - 1`` becomes ``x - 1 - 1`` in every update of a counter."""
-    updates = tuple(
-        u.model_copy(update={"value": u.value - 1}) if isinstance(u.value, T.Sub) else u for u in action.updates
-    )
-    assert updates != action.updates
-    return action.model_copy(update={"updates": updates})
-
-
-def without_conjunct(conjunct: str) -> Callable[[Action], Action]:
-    def change(action: Action) -> Action:
-        guard = tuple(c for c in action.guard if c.id != conjunct)
-        assert len(guard) == len(action.guard) - 1
-        return action.model_copy(update={"guard": guard})
-
-    return change
-
-
-def without_update(symbol: str) -> Callable[[Action], Action]:
-    def change(action: Action) -> Action:
-        updates = tuple(u for u in action.updates if u.symbol != symbol)
-        assert len(updates) == len(action.updates) - 1
-        return action.model_copy(update={"updates": updates})
-
-    return change
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -66,15 +31,6 @@ def test_reading_outside_the_domain_is_a_violation() -> None:
 
     assert found.verdicts["domain-of-block-hash"] == "violated"
     assert c.message == "block_hash is applied outside its domain"
-
-
-def without_fire(lifecycle: str) -> Callable[[Action], Action]:
-    def change(action: Action) -> Action:
-        fires = tuple(f for f in action.fires if f.lifecycle != lifecycle)
-        assert len(fires) == len(action.fires) - 1
-        return action.model_copy(update={"fires": fires})
-
-    return change
 
 
 KILLED = {

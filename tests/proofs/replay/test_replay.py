@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from support.traces import AGAIN, SHARE, STEP, STORE, line, trace
 
-from interlock.proofs.replay import run_replay
+from interlock.adapters.convert.states import Walk
+from interlock.proofs.explain import run_explain
+from interlock.proofs.replay import names_its_hidden_steps, run_replay, run_replay_as_written
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.trace import TraceError, write_trace
+from interlock.statemachine.trace import Trace, TraceError, write_trace
 
 DOUBLE = (*STORE, *STEP, *SHARE, AGAIN)
 PER_STEP = {"store_dedup": "per_step"}
@@ -262,3 +264,52 @@ def test_a_log_without_allocation_numbers_contradicts_nothing():
     log = trace(*STORE[:2], line("allocate", request="A", block=2), line("publish", request="A", block=2, hash="h2"))
 
     assert run_replay(log).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ({"request": "request7"}, r"memory:3: add_request\(request=request7\) names request 'request7'"),
+        ({"request": "A"}, r"names request 'A', which is beyond the trace's scope, request=2"),
+    ],
+)
+def test_a_name_beyond_the_scope_of_a_slice_is_no_event_of_it(named, says):
+    beyond = trace(line("add_request", request="request0"), line("add_request", **named), slice_="dedup")
+
+    with pytest.raises(TraceError, match=says) as refused:
+        run_replay(beyond)
+    assert (
+        refused.value.fix
+        == "name one of its own (request0 to request1), or give a larger request in the header's scope"
+    )
+
+
+def test_a_larger_scope_in_the_header_has_the_name():
+    head = trace(slice_="dedup").header
+    events = trace(line("add_request", request="request2")).events
+
+    assert run_replay(Trace(head.model_copy(update={"scope": {"request": 3}}), events, "memory")).verdict == "holds"
+
+
+HIDDEN = (*STORE, line("build_connector_meta"), line("run_step", w="worker0", hidden=True), STEP[1])
+
+
+@pytest.mark.parametrize(
+    ("lines", "follows"),
+    [
+        ((*STORE, *STEP), False),
+        (HIDDEN, True),
+        ((*HIDDEN, *SHARE, AGAIN), True),  # it stops in any case, and as it was written
+        ((*STORE, HIDDEN[5], *STEP), False),  # a step of a worker before there is anything to do
+    ],
+)
+def test_one_function_says_whether_a_trace_names_its_hidden_steps(lines, follows):
+    """And replay, explain and the converters go by it."""
+    log = trace(*lines)
+    (at,) = [i for i, e in enumerate(log.events) if e.hidden] or [None]
+
+    assert names_its_hidden_steps(log) is follows
+    assert Walk(SPECIFICATION, log).hidden is follows
+    assert run_replay_as_written(log).hidden_lines == (at is not None and not follows)
+    if at is not None:
+        assert ("is passed over: it is hidden" in run_explain(log, at).reason) is not follows

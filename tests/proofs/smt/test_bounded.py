@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from support.mutants import subtract_twice, with_action, without_conjunct
 
-from interlock.proofs.explorer.program import range_id
 from interlock.proofs.explorer.search import explore
 from interlock.proofs.smt.bounded import BoundedSearch, invariant_target, renamed
 from interlock.proofs.smt.induction import Induction, invariants_of
@@ -13,6 +12,7 @@ from interlock.proofs.smt.owed import Claim
 from interlock.proofs.smt.runs import find_run, replay
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.properties import range_id
 from interlock.spec.language.system import System
 from interlock.statemachine.trace import read_trace
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from interlock.proofs.prove import run_prove
+from interlock.proofs.prove import named_apart, run_prove
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import UnknownName
+from interlock.spec.mixed import SPECIFICATION as MIXED
 from interlock.statemachine.trace import read_trace
 
 DOUBLE_STORE = "no-block-stored-twice-in-flight"
@@ -66,3 +67,13 @@ def test_aliases_name_properties() -> None:
     alias = SPECIFICATION.property(DOUBLE_STORE).aliases[0]
 
     assert list(run_prove([alias], {"store_dedup": "per_step"}, "z3").properties) == [DOUBLE_STORE]
+
+
+def test_an_id_of_two_modules_is_listed_once_with_the_modules_that_are_meant() -> None:
+    """`mixed` composes kv and encoder and states some of their properties again, under the same ids."""
+    both = [p.id for p in MIXED.properties if any(p.id == q.id for q in SPECIFICATION.properties)]
+    listed = named_apart([(SPECIFICATION, [both[0], "issued-jobs-complete"]), (MIXED, both[:2])])
+
+    assert listed == [
+        f"{both[0]} (in kv-transfer and mixed)", "issued-jobs-complete", f"{both[1]} (in mixed)"
+    ]  # fmt: skip

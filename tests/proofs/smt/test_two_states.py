@@ -2,12 +2,16 @@
 
 import pytest
 from support.mutants import subtract_twice, with_action, without_conjunct, without_update
+from support.small import CLAIM, act, on, specification, x
 
 from interlock.proofs.smt.cti import Cti
 from interlock.proofs.smt.induction import Induction, invariants_of
 from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.actions import assign
 from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.properties import Invariant
 from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import Var, forall
 
 DOUBLE_STORE = "no-block-stored-twice-in-flight"
 
@@ -67,3 +71,14 @@ def test_a_fault_breaks_the_obligation(action: str, change, claim: str) -> None:
 
     assert claim in failed
     assert two_states(proof, f"{action} / {claim}").before
+
+
+def test_a_truth_value_is_no_element_that_could_be_renamed() -> None:
+    flag = Var(name="flag", sort="bool")
+    turn_on = act("turn_on", flag, do=(assign(on(x), True),), params=(flag, x))
+    off = Invariant(id="nothing-is-on", formula=forall(x, ~on(x)), **CLAIM)
+    spec = specification([on], [turn_on], [off])
+    system = elaborate(spec, spec.switch_values())
+    proof = Induction(system, invariants_of(system, off.id))
+
+    assert two_states(proof, f"turn_on / {off.id}").action == "turn_on(flag=true, x=thing0)"

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import pytest
 from support.small import CLAIM, TURN_OFF, TURN_ON, at, explored, on, specification, system, x, y
 
 from interlock.spec.language.properties import ActionProperty
 from interlock.spec.language.terms import FALSE, Primed, Term, forall
 from interlock.statemachine.sparse import Checker, Interpreter, Program, World
+from interlock.statemachine.sparse.world import Write
 
 
 def said(**formulas: Term) -> tuple[set[str], set[str]]:
     """What is broken when one thing is turned on and off again: as the explorer has it, and as the checker has it."""
-    properties = [ActionProperty(id=i, actions=("turn_off",), formula=f, **CLAIM) for i, f in formulas.items()]
+    properties = stated(formulas)
     found = explored((on, at), (TURN_ON, TURN_OFF), *properties)
-    made = system(specification((on, at), (TURN_ON, TURN_OFF), properties))
+    return {i for i, v in found.verdicts.items() if v == "violated"}, set(said_in_order(**formulas))
+
+
+def stated(formulas: dict[str, Term]) -> list[ActionProperty]:
+    """Of every step by ``turn_off``."""
+    return [ActionProperty(id=i, actions=("turn_off",), formula=f, **CLAIM) for i, f in formulas.items()]
+
+
+def said_in_order(**formulas: Term) -> list[str]:
+    """What the checker says is broken."""
+    made = system(specification((on, at), (TURN_ON, TURN_OFF), stated(formulas)))
     world = World(Program(made), {"thing": 2})
     for i in range(2):
         world.know("thing", f"thing{i}")
@@ -22,7 +34,7 @@ def said(**formulas: Term) -> tuple[set[str], set[str]]:
     interpreter.fire(steps["turn_on"], ("thing0",))
     writes = interpreter.writes(steps["turn_off"], ("thing0",))
     around = checker.before(steps["turn_off"], ("thing0",), writes)
-    return {i for i, v in found.verdicts.items() if v == "violated"}, {b.property for b in around.broken}
+    return [b.property for b in around.broken]
 
 
 def test_what_a_condition_shields_is_not_evaluated() -> None:
@@ -42,3 +54,25 @@ def test_what_a_quantifier_binds_may_be_primed() -> None:
     stays = forall(y, Primed(body=on(y)) >> on(y))
 
     assert said(goes=goes, stays=stays) == ({"goes"}, {"goes"})
+
+
+def test_the_writes_of_a_step_are_applied_once_for_all_that_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled and read formulas alike, and they are taken back."""
+    applied: list[World] = []
+    apply = World.apply
+
+    def count(world: World, writes: list[Write]) -> None:
+        applied.append(world)
+        apply(world, writes)
+
+    monkeypatch.setattr(World, "apply", count)
+    compiled, goes = Primed(body=on(x)), forall(y, on(y) >> Primed(body=on(y)))
+
+    assert said(compiled=compiled, goes=goes, also=~Primed(body=on(x))) == ({"compiled", "goes"}, {"compiled", "goes"})
+    assert len(applied) == 2  # turn_on itself, and once what turn_off would write
+
+
+def test_findings_keep_the_order_of_the_kinds() -> None:
+    goes, compiled = forall(y, on(y) >> Primed(body=on(y))), Primed(body=on(x))
+
+    assert said_in_order(goes=goes, compiled=compiled) == ["compiled", "goes"]

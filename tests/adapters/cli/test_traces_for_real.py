@@ -1,0 +1,61 @@
+"""`interlock replay` and `explain` on traces that no run wrote: what is said, and the exit code."""
+
+from pathlib import Path
+
+import pytest
+from support.traces import AGAIN, SHARE, STEP, STORE, line, trace
+
+from interlock.adapters.cli.main import main
+from interlock.statemachine.trace import write_trace
+
+NO_ALLOCATION = trace(STORE[0], *STORE[2:], *STEP)
+BEYOND = trace(line("add_request", request="request0"), line("add_request", request="request7"), slice_="dedup")
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def write(made) -> str:
+        return write_trace(tmp_path / "t.jsonl", made.header, made.events).name
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        (1, "unexplained: event 1 is the first without an explanation: no behaviour explains publish("),
+        (3, "unexplained: the first event without an explanation is event 1, before this one: no behaviour explains"),
+    ],
+)
+def test_an_event_that_no_behaviour_explains_is_exit_1(write, capsys, step, says):
+    code = main(["explain", write(NO_ALLOCATION), str(step)])
+    last = " ".join(capsys.readouterr().out.split("\n\n")[-1].split())
+
+    assert (code, last[: len(says)]) == (1, says)
+    assert "needs lifecycle-block: block_state(1) = used; here block_state(1) is free" in last
+
+
+def test_what_is_before_it_is_explained(write, capsys):
+    assert main(["explain", write(NO_ALLOCATION), "0"]) == 0
+    assert "explained: add_request(request=A) is add_request(r=A)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv", [["replay"], ["explain"]])
+def test_a_name_beyond_the_scope_is_one_line_and_exit_2(write, capsys, argv):
+    code = main([argv[0], write(BEYOND), *(["1"] if argv == ["explain"] else [])])
+    told = capsys.readouterr()
+    said = [x for x in told.err.splitlines() if x.startswith("interlock")]
+
+    assert (code, told.out, len(said)) == (2, "", 1)
+    assert said[0].endswith(
+        "t.jsonl:3: add_request(request=request7) names request 'request7', which is beyond the trace's scope, request=2; "
+        "name one of its own (request0 to request1), or give a larger request in the header's scope"
+    )
+
+
+def test_what_is_not_explained_is_not_converted_and_the_verdict_stands(write, capsys, tmp_path):
+    code = main(["replay", write(trace(*STORE, *STEP, *SHARE, AGAIN)), "--convert", "itf"])
+
+    assert code == 1
+    assert "t.itf.json is not written: no behaviour explains the whole trace" in capsys.readouterr().out
+    assert [p.name for p in tmp_path.iterdir()] == ["t.jsonl"]
