@@ -3,19 +3,25 @@
 The machine chooses *when to try* what; whether it may be done, and what it changes, is compiled from
 the specification (``decisions``), and every state of a request, block, chunk or job moves through a
 compiled table. It keeps its own picture of requests and blocks, made only from what a connector is
-told, so the guards read what a real scheduler's connector can know.
+told, so the guards read what a real scheduler's connector can know. Which of its decisions are compiled
+and which are written here: ``python -m interlock.statemachine.decisions.listing`` prints them all.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, count
+from operator import add, ge
 from typing import Any
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.actions import Send
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import Var
+from interlock.spec.language.variables import Site
+from interlock.statemachine.decisions.program import Wanted
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.pool import ChunkPool, policy_named
 from interlock.statemachine.port import (
@@ -27,13 +33,11 @@ from interlock.statemachine.port import (
     ScheduledStep,
     TransferJob,
 )
-from interlock.statemachine.table import Move
 
 QUESTIONS = (
     ("plan_store", ("r", "b")),
     ("skip_store", ("r", "b")),
     ("plan_finish_store", ("r", "b", "h")),
-    ("publish", ("r", "b", "h")),
     ("evict", ("c",)),
     ("order_flush", ("j",)),
     ("order_flush_of_load", ("j",)),
@@ -41,6 +45,14 @@ QUESTIONS = (
     ("build_connector_meta", ()),
 )
 """What the machine asks before it has chosen everything that the action is about."""
+
+LOOKUPS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    ("kept", (0,)),
+    ("chunk_hash", ()),
+    ("job_block", ()),
+    ("load_value", (0,)),
+)
+"""What the machine looks up: kept blocks by request, chunks by hash, jobs by block, loaded prefixes by block."""
 
 
 @dataclass(slots=True)
@@ -77,6 +89,8 @@ class KVOffloadMachine:
     Args:
         switches: a value for every switch of the specification; the default preset if not given.
         policy: which ready chunk makes room first, ``lru`` or ``arc``.
+        checking: whether each action checks its guard. Tables and counters are always checked, and what the
+            machine has to ask it asks; without, the rest is believed, as tests with checking have shown it.
 
     Raises:
         UnknownPolicy: there is no policy of that name.
@@ -90,11 +104,14 @@ class KVOffloadMachine:
         num_workers: int,
         switches: Mapping[str, str] | None = None,
         policy: str = "lru",
+        checking: bool = True,
         spec: Specification = SPECIFICATION,
     ) -> None:
         values = spec.switch_values() if switches is None else dict(switches)
         sizes = {"worker": num_workers, "chunk": num_chunks}
-        self.ledger = Ledger(spec, values, sizes=sizes, questions=QUESTIONS)
+        wanted = Wanted(questions=QUESTIONS, guards=checking, announced=("chunk", "job"), lookups=LOOKUPS)
+        self.ledger = Ledger(spec, values, sizes=sizes, wanted=wanted)
+        self._actions = {a.name: self.ledger.action(a.name) for a in spec.actions if a.site == Site.SCHEDULER}
         self._why_not = {action: self.ledger.question(action, *known) for action, known in QUESTIONS}
         self._sends = {a.name: tuple(s.channel for s in a.sends if _is_about_a_job(s)) for a in spec.actions}
         self._block_size = block_size
@@ -108,8 +125,12 @@ class KVOffloadMachine:
         )
         self._tracked: dict[str, Tracked] = {}
         self._finished: list[Tracked] = []
+        self._next_full: dict[str, int] = {}
+        """With how many tokens a request fills the next block that is to be published."""
+        self._behind: set[str] = set()
+        """Requests with published blocks that the store scan has not passed."""
         self._visits: list[Visit] = []
-        self._outbox: dict[str, dict[int, None]] = {}
+        self._outbox: dict[str, dict[int, None]] = defaultdict(dict)
         self._jobs: dict[int, TransferJob] = {}
         self._pool: BlockReferences | None = None
         self._referenced: set[int] = set()
@@ -120,6 +141,7 @@ class KVOffloadMachine:
         self._kept = ledger.index("kept", 0)
         self._by_hash = ledger.inverse("chunk_hash")
         self._job_loads = ledger.relation("job_loads")
+        self._loaded_values = ledger.index("load_value", 0)
         self._by_block = ledger.inverse("job_block")
         self._refers = ("used", "acknowledge") in ledger.program.tables["block"].rows
         """A report may free a block: stores keep references on their sources."""
@@ -141,6 +163,7 @@ class KVOffloadMachine:
         self._step_is_over()
         self._do("add_request", request.request_id)
         self._tracked[request.request_id] = Tracked(request)
+        self._next_full[request.request_id] = 0
 
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """The ready chunks that continue what the GPU has, up to the last token but one.
@@ -173,24 +196,24 @@ class KVOffloadMachine:
         self._step_is_over()
         for request_id in step.preempted:
             self._preempt(request_id)
-        full = {s.request_id: s.num_computed_tokens + s.num_scheduled_tokens for s in step.scheduled}
-        visited = {v.tracked.request.request_id for v in self._visits}
-        for s in step.scheduled:
-            if s.request_id not in visited:
-                tracked = self._tracked[s.request_id]
-                self._grow(tracked, s.new_block_ids)
-                self._publish(tracked, full[s.request_id])
-        for visit in self._visits:
-            self._admit(visit)
-            self._publish(visit.tracked, full.get(visit.tracked.request.request_id, 0))
-        self._visits.clear()
+        self._running(step)
+        if self._visits:
+            computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
+            for visit in self._visits:
+                self._admit(visit)
+                request = visit.tracked.request.request_id
+                if request in computed:
+                    self._publish(visit.tracked, computed[request] + step.num_scheduled_tokens[request])
+            self._visits.clear()
         self._order_flushes()
         for tracked in self._finished:
             self._store_what_was_kept(tracked)
         self._finished.clear()
         self._order_flushes()
-        for s in step.scheduled:
-            self._scan(self._tracked[s.request_id])
+        if self._behind:
+            for request in step.request_ids:
+                if request in self._behind:
+                    self._scan(self._tracked[request])
         self._order_last_flushes()
         if self._why_not["build_connector_meta"]() == "something-to-do":
             return ConnectorMetadata()  # the engine steps, but not for us: there is nothing that we would send
@@ -205,8 +228,8 @@ class KVOffloadMachine:
         """
         self._step_is_over()
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
-            for job, count in counts.items():
-                for _ in range(count):
+            for job, times in counts.items():
+                for _ in range(times):
                     self._do(event, job)
         for request in output.finished_recving:
             self._do("loaded", request)
@@ -215,6 +238,8 @@ class KVOffloadMachine:
         """Never delays the free of blocks: fences or references keep what stores still read."""
         self._step_is_over()
         tracked = self._tracked.pop(request.request_id)
+        del self._next_full[request.request_id]
+        self._behind.discard(request.request_id)
         self._do("finish", request.request_id)
         self._finished.append(tracked)
         return False
@@ -229,21 +254,22 @@ class KVOffloadMachine:
         self._step_is_over()
         succeeds = "used" not in self._block_state.values()
         self._do("reset_cache")
-        for tracked in self._tracked.values():
+        for request, tracked in self._tracked.items():
             tracked.scanned = 0
             tracked.matched = []
+            if tracked.published:
+                self._behind.add(request)
         return succeeds
 
     # -- moves ---------------------------------------------------------------------------------------
 
     def _do(self, action: str, *arguments: Any) -> None:
-        moves = self.ledger.do(action, *arguments)
-        for move in moves:
-            if move.lifecycle == "chunk":
-                self.chunks.moved(move.entity, move.target)
-            elif move.lifecycle == "job":
-                job = self._jobs.get(move.entity)
-                self._send(action, move)
+        for lifecycle, entity, _, target in self._actions[action](*arguments):
+            if lifecycle == "chunk":
+                self.chunks.moved(entity, target)
+            else:
+                job = self._jobs.get(entity)
+                self._send(action, entity)
                 if self._refers and job is not None:
                     self._hold_reference(job.block)
 
@@ -275,6 +301,26 @@ class KVOffloadMachine:
 
     # -- one request's blocks ------------------------------------------------------------------------
 
+    def _running(self, step: ScheduledStep) -> None:
+        """Requests that were running: only those are looked at that got blocks or will have filled one."""
+        ids, computed, counts = step.request_ids, step.num_computed_tokens, step.num_scheduled_tokens
+        # Most requests of a step have nothing for us, so they are passed over without a line of Python each.
+        tokens = list(map(add, computed, map(counts.__getitem__, ids)))
+        fills = map(ge, tokens, map(self._next_full.__getitem__, ids))
+        places = set(compress(count(), fills))
+        places.update(compress(count(), step.new_block_ids))
+        if not places:
+            return
+        visited = {v.tracked.request.request_id for v in self._visits}
+        for place in sorted(places):
+            request = ids[place]
+            if request not in visited:
+                tracked = self._tracked[request]
+                if place < len(step.new_block_ids):
+                    self._grow(tracked, step.new_block_ids[place] or ())
+                if tokens[place] >= self._next_full[request]:
+                    self._publish(tracked, tokens[place])
+
     def _grow(self, tracked: Tracked, new_blocks: Iterable[int]) -> None:
         for block in new_blocks:
             hit = len(tracked.table) < tracked.local_blocks
@@ -294,18 +340,22 @@ class KVOffloadMachine:
         tracked = self._tracked[request_id]
         self._do("preempt", request_id)
         tracked.table.clear()
-        tracked.published = tracked.scanned = 0
+        tracked.published = tracked.scanned = self._next_full[request_id] = 0
+        self._behind.discard(request_id)
 
     def _publish(self, tracked: Tracked, num_tokens: int) -> None:
         """The blocks that are full once this step has run are addressable now."""
-        hashes = tracked.request.block_hashes
+        request, hashes = tracked.request.request_id, tracked.request.block_hashes
         full = min(num_tokens // self._block_size, len(tracked.table), len(hashes))
         for place in range(tracked.published, full):
-            block, request = tracked.table[place], tracked.request.request_id
+            block = tracked.table[place]
             if block not in self._hashed:
-                computed = self._may("publish", request, block, hashes[place])
-                self._do("publish" if computed else "publish_loaded", request, block, hashes[place])
+                loaded = block in self._loaded_values
+                self._do("publish_loaded" if loaded else "publish", request, block, hashes[place])
         tracked.published = max(tracked.published, full)
+        self._next_full[request] = (tracked.published + 1) * self._block_size
+        if tracked.scanned < tracked.published:
+            self._behind.add(request)
 
     # -- jobs ----------------------------------------------------------------------------------------
 
@@ -329,6 +379,7 @@ class KVOffloadMachine:
             else:
                 return
             tracked.scanned += 1
+        self._behind.discard(request)
 
     def _store_what_was_kept(self, tracked: Tracked) -> None:
         request = tracked.request.request_id
@@ -365,15 +416,15 @@ class KVOffloadMachine:
 
     # -- messages ------------------------------------------------------------------------------------
 
-    def _send(self, action: str, move: Move) -> None:
+    def _send(self, action: str, job: int) -> None:
         """What the action sends about a job goes into the metadata; once no report is due, it is over."""
         for channel in self._sends[action]:
-            self._outbox.setdefault(channel, {})[move.entity] = None
-        if not self._pending_count.get(move.entity):
-            self._jobs.pop(move.entity, None)
+            self._outbox[channel][job] = None
+        if not self._pending_count.get(job):
+            self._jobs.pop(job, None)
 
     def _metadata(self) -> ConnectorMetadata:
-        sent, self._outbox = self._outbox, {}
+        sent, self._outbox = self._outbox, defaultdict(dict)
         return ConnectorMetadata(
             store_jobs=tuple(self._jobs[j] for j in sent.get("store_meta", ())),
             load_jobs=tuple(self._jobs[j] for j in sent.get("load_meta", ())),

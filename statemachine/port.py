@@ -13,9 +13,9 @@ In the order in which an engine calls them:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 Hash = str | bytes
 
@@ -36,8 +36,7 @@ class RequestLike(Protocol):
         """One per full block of its tokens; each stands for the whole prefix up to there."""
 
 
-@dataclass(frozen=True, slots=True)
-class TransferJob:
+class TransferJob(NamedTuple):
     """One block to or from one chunk."""
 
     job: int
@@ -80,12 +79,35 @@ class ScheduledRequest:
 class ScheduledStep:
     """A schedule's outcome: running requests first, then those admitted, both in the order of visits.
 
+    In columns, as vLLM has it, because most requests of most steps need no look at all.
+
     Args:
+        request_ids: the requests that compute tokens; the other columns are in their order.
+        num_computed_tokens: before this step.
+        num_scheduled_tokens: by request.
+        new_block_ids: of each request, the blocks that it got in this schedule, if it was running before; for
+            requests at the end of ``request_ids`` there may be no entry. (Blocks of a request that was waiting
+            come with ``update_state_after_alloc``.)
         preempted: requests whose blocks were taken when this schedule began; they wait again.
     """
 
-    scheduled: tuple[ScheduledRequest, ...] = ()
+    request_ids: Sequence[str] = ()
+    num_computed_tokens: Sequence[int] = ()
+    num_scheduled_tokens: Mapping[str, int] = field(default_factory=dict)
+    new_block_ids: Sequence[Sequence[int] | None] = ()
     preempted: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, scheduled: Iterable[ScheduledRequest], preempted: tuple[str, ...] = ()) -> ScheduledStep:
+        """From rows."""
+        rows = tuple(scheduled)
+        return cls(
+            [s.request_id for s in rows],
+            [s.num_computed_tokens for s in rows],
+            {s.request_id: s.num_scheduled_tokens for s in rows},
+            [s.new_block_ids for s in rows],
+            preempted,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
-from typing import Any
 
 from interlock.adapters.bench.measure import Counts
 from interlock.adapters.bench.toy import system
+from interlock.proofs.explorer.result import Exploration
 from interlock.proofs.explorer.search import Limits, explore
+from interlock.proofs.vectorised.run import explore_vectorised
 
 LIMITS = Limits(states=200_000_000, seconds=3600.0)
 
 WARM_UP = (2, 2)
 """Requests and blocks of a first exploration that is not measured."""
-
-VECTORISED = ("interlock.proofs.vectorised.run", "explore_vectorised")
-"""Module and function of the vectorised explorer, imported only when it is measured."""
 
 
 @dataclass(slots=True)
@@ -35,7 +30,7 @@ class Explorer:
     name: str
     requests: int
     blocks: int
-    explore: Callable[..., Any]
+    explore: Callable[..., Exploration]
     more = (0, 0)
 
     def version(self) -> str:
@@ -60,11 +55,8 @@ class Explorer:
         share = found.seconds / max(seconds, 1e-9)
         return Counts(found.states, found.transitions, found.seconds, cpu_seconds * share, complaint, outside)
 
-    def _explored(self, requests: int, blocks: int) -> Any:
-        asked = inspect.signature(self.explore).parameters
-        options: dict[str, Any] = {"limits": LIMITS, "device": "cpu"}
-        known = {name: value for name, value in options.items() if name in asked}
-        return self.explore(system(requests, blocks), **known)
+    def _explored(self, requests: int, blocks: int) -> Exploration:
+        return self.explore(system(requests, blocks), limits=LIMITS)
 
 
 def plain(requests: int, blocks: int) -> Explorer:
@@ -72,12 +64,6 @@ def plain(requests: int, blocks: int) -> Explorer:
     return Explorer("plain", requests, blocks, explore)
 
 
-def vectorised(requests: int, blocks: int) -> Explorer | None:
-    """The vectorised explorer on the CPU; None if this version has none."""
-    module, function = VECTORISED
-    try:
-        if find_spec(module) is None:
-            return None
-    except ModuleNotFoundError:
-        return None
-    return Explorer("vectorised", requests, blocks, getattr(import_module(module), function))
+def vectorised(requests: int, blocks: int) -> Explorer:
+    """The vectorised explorer on the CPU."""
+    return Explorer("vectorised", requests, blocks, explore_vectorised)

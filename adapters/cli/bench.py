@@ -51,4 +51,31 @@ def bench_check(
     return conduct(BenchCheckBinding(size.value, session), session)
 
 
+@bench.command("machine")
+def bench_machine(
+    context: typer.Context,
+    requests: Annotated[int, typer.Option(min=1, max=1024, help="Requests that decode together.")] = 128,
+    prompt: Annotated[int, typer.Option(min=16, max=1_000_000, help="Tokens of each prompt.")] = 4096,
+    decode_steps: Annotated[int, typer.Option(min=1, max=10_000, help="Decoding steps that are measured.")] = 64,
+    rounds: Annotated[int, typer.Option(min=1, max=100, help="Runs of each connector; medians are shown.")] = 3,
+    vllm: Annotated[
+        str, typer.Option("--vllm", metavar="VERSION", help="Release of vLLM whose scheduler drives them.")
+    ] = "0.32.0",
+    json: options.JsonFile = None,
+    json_schema: Annotated[bool, options.json_schema("bench_machine", "BenchMachineDocument")] = False,
+) -> int:
+    """Measure our machine and vLLM's native connectors under a real scheduler.
+
+    The same requests for all, in one run: they prefill, decode, end, and come again.
+    What is timed is each hook of the connector. No GPU: a worker is played.
+    """
+    from interlock.adapters.cli.bindings.bench_machine import BenchMachineBinding
+    from interlock.adapters.cli.conduct import conduct
+    from interlock.adapters.cli.session import Session
+    from interlock.adapters.vllm.hook_times import Workload
+
+    session = Session(context.obj, json)
+    return conduct(BenchMachineBinding(Workload(requests, prompt, decode_steps), vllm, rounds, session), session)
+
+
 BENCHES = tuple(str(command.name) for command in bench.registered_commands)

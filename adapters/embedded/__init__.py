@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from interlock.adapters.embedded.engine import EmbeddedEngine
-from interlock.adapters.embedded.events import Event
 from interlock.adapters.embedded.ghost import Fault
 from interlock.adapters.embedded.scenario import (
     Abort,
@@ -36,7 +35,6 @@ __all__ = [
     "Complete",
     "Copy",
     "EmbeddedEngine",
-    "Event",
     "Fail",
     "Fault",
     "Operation",

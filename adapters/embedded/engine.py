@@ -117,7 +117,7 @@ class EmbeddedEngine:
         """Schedule, execute, process the outputs."""
         self._record.step += 1
         scheduled = self._scheduler.schedule()
-        metadata = self.connector.build_connector_meta(ScheduledStep(scheduled))
+        metadata = self.connector.build_connector_meta(ScheduledStep.of(scheduled))
         self._record_metadata(metadata)
         self._execute(scheduled, metadata)
         tokens = sum(s.num_scheduled_tokens for s in scheduled)

@@ -3,29 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 Record = Callable[..., object]
-"""``record(event, step=…, allocation=…, **arguments)``; a trace's writer takes the same keywords."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An observed event.
-
-    Args:
-        args: entities by parameter: ``{"r": "A", "b": "block3"}``.
-        step: the number of the schedule() that it belongs to, 0 before the first.
-        allocation: which allocation of its block, 1 for the first.
-    """
-
-    event: str
-    args: dict[str, str] = field(default_factory=dict)
-    step: int = 0
-    allocation: int | None = None
-
-    def __str__(self) -> str:
-        return f"{self.event}({', '.join(f'{k}={v}' for k, v in self.args.items())})"
+"""``record(event, step=…, allocation=…, **arguments)``, as :func:`interlock.statemachine.trace.event` takes them."""
 
 
 class Recorder:

@@ -6,12 +6,12 @@ a scenario: shrinking needs that. The JSON form is the one of the gate on a real
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from interlock.adapters.embedded.engine import Chooser, EmbeddedEngine
-from interlock.adapters.embedded.events import Event
+from interlock.adapters.embedded.events import Record
 from interlock.adapters.embedded.ghost import Fault
 from interlock.adapters.embedded.sizes import Sizes
 from interlock.adapters.embedded.tokens import prompt_of
@@ -19,6 +19,7 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.port import ConnectorPort
+from interlock.statemachine.trace import TraceEvent, event
 
 
 class ScenarioError(ValueError):
@@ -92,7 +93,7 @@ class Run:
         open_jobs, unfinished: what was left at the end.
     """
 
-    events: list[Event] = field(default_factory=list)
+    events: list[TraceEvent] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     steps: int = 0
     ignored: list[int] = field(default_factory=list)
@@ -109,7 +110,7 @@ def run(
     chooser: Chooser | None = None,
     drain: bool = False,
     rest: bool = False,
-    record: Callable[..., object] | None = None,
+    record: Record | None = None,
     spec: Specification = SPECIFICATION,
 ) -> Run:
     """Play a scenario on a fresh engine.
@@ -128,10 +129,10 @@ def run(
     values = spec.switch_values(changes=dict(switches or {}))
     played = Run()
 
-    def note(event: str, *, step: int, allocation: int | None = None, **args: str) -> None:
-        played.events.append(Event(event, args, step, allocation))
+    def note(name: str, **fields: object) -> None:
+        played.events.append(event(len(played.events), name, **fields))
         if record is not None:
-            record(event, step=step, **({} if allocation is None else {"allocation": allocation}), **args)
+            record(name, **fields)
 
     engine = EmbeddedEngine(
         connector or own_machine(values, sizes, spec), sizes, note, chooser=chooser, switches=values
@@ -161,19 +162,22 @@ def own_machine(switches: Mapping[str, str], sizes: Sizes, spec: Specification =
     )
 
 
-def drain_engine(engine: EmbeddedEngine, steps_max: int = 1000) -> None:
+DRAIN_STEPS_MAX = 1000
+
+
+def drain_engine(engine: EmbeddedEngine) -> None:
     """Complete everything and step, until nothing is left to do.
 
     Raises:
         RuntimeError: that does not end.
     """
-    for _ in range(steps_max):
+    for _ in range(DRAIN_STEPS_MAX):
         if not engine.has_work():
             return
         for job in engine.open_jobs:
             engine.complete(job)
         engine.step()
-    raise RuntimeError(f"after {steps_max} steps there is still work: {engine.requests}, {engine.open_jobs}")
+    raise RuntimeError(f"after {DRAIN_STEPS_MAX} steps there is still work: {engine.requests}, {engine.open_jobs}")
 
 
 PATIENCE_STEPS = 4

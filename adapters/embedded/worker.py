@@ -9,6 +9,7 @@ from interlock.adapters.embedded.ghost import Ghost
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
+from interlock.statemachine.decisions.program import Wanted
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.port import ConnectorMetadata, TransferJob
 
@@ -38,7 +39,12 @@ class Worker:
         self.ghost = ghost
         self.copies: dict[int, PendingCopy] = {}
         self._ledger = Ledger(
-            spec, switches, sizes={}, site=Site.WORKER, once=(), domains={"job": lambda: list(self.copies)}
+            spec,
+            switches,
+            sizes={},
+            site=Site.WORKER,
+            wanted=Wanted(once=()),
+            domains={"job": lambda: list(self.copies)},
         )
         self._state = self._ledger.function("copy_state")
 

@@ -8,7 +8,11 @@ The first line out is {"ready": {"vllm": "0.20.2", "seconds": 9.1}}. Then each l
      "scenarios": [[{"op": "add", ...}, {"op": "step"}], ...], "step_seconds": 10,
      "observer": "package.module:Class"}
 
-and is answered by one line, {"results": [...]} with one result per scenario (scenario.Played), or
+or one to time a connector's hooks (hook_times.py),
+
+    {"connector": ..., "config": ..., "sizes": ..., "workload": {"requests": 128, "prompt": 4096, "decode_steps": 64}}
+
+and is answered by one line, {"results": [...]} with one result per scenario (scenario.Played), {"measured": {...}}, or
 {"error": {"kind": "usage" | "construct" | "observer", "message": one line}}. The config of a job is built once
 and kept for later jobs with the same connector, config and sizes. Ends at the end of stdin.
 
@@ -52,13 +56,16 @@ class Jobs:
     def answer(self, job: Any) -> dict[str, Any]:
         """One job, one answer; never raises for what a job says or a connector does."""
         from interlock.adapters.vllm.construct import ConstructError
+        from interlock.adapters.vllm.hook_times import Workload, measure
         from interlock.adapters.vllm.observers import NoObserverError, ObserverError
         from interlock.adapters.vllm.scenario import ScenarioError, play
         from interlock.adapters.vllm.timeout import StepTimeoutError
 
         try:
+            if isinstance(job, dict) and isinstance(job.get("workload"), dict):
+                return {"measured": measure(self._constructor(job), Workload(**job["workload"]))}
             if not isinstance(job, dict) or not isinstance(job.get("scenarios"), list):
-                raise ScenarioError("a job is an object with connector and scenarios")
+                raise ScenarioError("a job is an object with connector and scenarios, or a workload")
             constructor = self._constructor(job)
             seconds = float(job.get("step_seconds", 10.0))
             observer = job.get("observer")

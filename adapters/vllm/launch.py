@@ -90,14 +90,22 @@ class Child:
             "step_seconds": step_seconds,
             "observer": observer,
         }
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(job, separators=(",", ":")) + "\n")
-            self._process.stdin.flush()
-        except OSError as error:
-            raise ChildError("died", f"the child is gone: {self._last_error()}") from error
+        self._ask(job)
         results: list[dict[str, Any]] = self._answer(seconds, f"play {len(scenarios)} scenarios")["results"]
         return results
+
+    def measure(
+        self,
+        connector: str,
+        workload: dict[str, int],
+        config: dict[str, Any] | None = None,
+        sizes: dict[str, int] | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> dict[str, Any]:
+        """Time the connector's hooks on a workload (hook_times.Workload), on a fresh scheduler."""
+        self._ask({"connector": connector, "config": config or {}, "sizes": sizes or {}, "workload": workload})
+        measured: dict[str, Any] = self._answer(seconds, f"measure {connector}")["measured"]
+        return measured
 
     def close(self) -> None:
         """End the child; safe to call again."""
@@ -121,6 +129,14 @@ class Child:
         self.close()
 
     # -- pipes -----------------------------------------------------------------------------------
+
+    def _ask(self, job: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(job, separators=(",", ":")) + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise ChildError("died", f"the child is gone: {self._last_error()}") from error
 
     def _answer(self, seconds: float, what: str) -> dict[str, Any]:
         try:

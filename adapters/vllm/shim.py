@@ -22,7 +22,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.machine import KVOffloadMachine
-from interlock.statemachine.port import ConnectorMetadata, ConnectorOutput, ScheduledRequest, ScheduledStep
+from interlock.statemachine.port import ConnectorMetadata, ConnectorOutput, ScheduledStep
 
 
 @dataclass
@@ -65,7 +65,8 @@ class InterlockShim(KVConnectorBase_V1):
     """Translates vLLM's calls to those of ``ConnectorPort``; decides nothing.
 
     Extra config: ``num_chunks`` (size of the CPU tier in blocks; required), ``num_workers`` (1),
-    ``switches`` (of the specification), ``policy`` (``lru`` or ``arc``).
+    ``switches`` (of the specification), ``policy`` (``lru`` or ``arc``), ``checking`` (true: guards are
+    checked before each action).
     """
 
     def __init__(self, vllm_config: Any, role: Any, kv_cache_config: Any = None) -> None:
@@ -79,6 +80,7 @@ class InterlockShim(KVConnectorBase_V1):
             num_workers=int(extra.get("num_workers", 1)),
             switches=SPECIFICATION.switch_values("interlock", extra.get("switches")),
             policy=extra.get("policy", "lru"),
+            checking=bool(extra.get("checking", True)),
         )
 
     # -- the scheduler's half ------------------------------------------------------------------------
@@ -144,15 +146,14 @@ class InterlockShim(KVConnectorBase_V1):
 
 def _step(output: Any) -> ScheduledStep:
     """What was scheduled: running requests first, then those that were let in."""
-    counts, cached = output.num_scheduled_tokens, output.scheduled_cached_reqs
-    scheduled = [
-        ScheduledRequest(request, computed, counts[request], tuple(new[0]) if new else ())
-        for request, computed, new in zip(cached.req_ids, cached.num_computed_tokens, cached.new_block_ids, strict=True)
-    ]
-    scheduled += [
-        ScheduledRequest(new.req_id, new.num_computed_tokens, counts[new.req_id]) for new in output.scheduled_new_reqs
-    ]
-    return ScheduledStep(tuple(scheduled), tuple(sorted(_preempted(output))))
+    cached, new = output.scheduled_cached_reqs, output.scheduled_new_reqs
+    return ScheduledStep(
+        [*cached.req_ids, *(r.req_id for r in new)],
+        [*cached.num_computed_tokens, *(r.num_computed_tokens for r in new)],
+        output.num_scheduled_tokens,
+        [blocks and blocks[0] for blocks in cached.new_block_ids],
+        tuple(sorted(_preempted(output))),
+    )
 
 
 def _preempted(output: Any) -> Iterable[str]:

@@ -6,6 +6,7 @@ from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Update
 from interlock.statemachine.decisions.expression import Expressions
 from interlock.statemachine.decisions.layout import Symbol
+from interlock.statemachine.decisions.put import Line, Put
 
 
 class Effects:
@@ -14,7 +15,7 @@ class Effects:
     def __init__(self, expressions: Expressions) -> None:
         self._expressions = expressions
         self.compute: list[str] = []
-        self.apply: list[str] = []
+        self.apply: list[Line] = []
         self._count = 0
 
     def add(self, update: Update) -> None:
@@ -48,7 +49,7 @@ class Effects:
             self.compute.append("    pass")
         if when is not None:
             self.apply.append(f"if {when}:")
-        self.apply.append(indent + f"_{symbol.name}.put({key}, {value})")
+        self.apply.append(Put(symbol, key, value, indent, tuple(map(self._expressions.write, update.args))))
 
     def _many(self, symbol: Symbol, update: Update) -> None:
         if symbol.relation:
@@ -59,7 +60,7 @@ class Effects:
         if symbol.low is not None:
             self.compute.append(f"for key, value in {found}:")
             self.compute += [f"    {line}" for line in self._range_check(symbol, "key", "value")]
-        self._for_each("key, value", found, f"_{symbol.name}.put(key, value)")
+        self._for_each("key, value", found, Put(symbol, "key", "value", "    "))
 
     def _relation(self, symbol: Symbol, update: Update) -> None:
         """What becomes true is searched from the condition, what becomes false also from what is true now."""
@@ -67,16 +68,16 @@ class Effects:
         here = T.Apply(symbol=update.symbol, args=update.args)
         if update.value != T.TRUE:
             ceases = T.conjunction(update.when, here, T.negation(update.value))
-            self._for_each("key", self._found(key, update, ceases), f"_{symbol.name}.put(key, False)")
+            self._for_each("key", self._found(key, update, ceases), Put(symbol, "key", "False", "    "))
         if update.value != T.FALSE:
             becomes = T.conjunction(update.when, update.value)
-            self._for_each("key", self._found(key, update, becomes), f"_{symbol.name}.put(key, True)")
+            self._for_each("key", self._found(key, update, becomes), Put(symbol, "key", "True", "    "))
 
     def _found(self, item: str, update: Update, condition: T.Term) -> str:
         return self._local(f"[{self._expressions.search.generator(item, update.over, condition)}]")
 
-    def _for_each(self, names: str, found: str, statement: str) -> None:
-        self.apply += [f"for {names} in {found}:", f"    {statement}"]
+    def _for_each(self, names: str, found: str, put: Put) -> None:
+        self.apply += [f"for {names} in {found}:", put]
 
     def _range_check(self, symbol: Symbol, key: str, value: str) -> list[str]:
         if symbol.low is None:

@@ -80,8 +80,8 @@ class Expressions:
         found = f"_{symbol.name}[{key}]"
         if symbol.domain is None:
             return found
-        domain = T.substitute(symbol.domain, dict(zip(symbol.args, t.args, strict=True)))
-        return f"({found} if {self.write(domain)} else undefined({symbol.name!r}, {key}))"
+        domain = self.write(T.at(symbol.domain, symbol.args, t.args))
+        return f"({found} if {domain} else undefined({symbol.name!r}, {key}))"
 
     def _or(self, t: T.Or) -> str:
         """``f(x) = a | f(x) = b`` is one membership test."""

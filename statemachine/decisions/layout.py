@@ -42,6 +42,16 @@ class Layout:
     domains: set[str] = field(default_factory=set)
     """Sorts that are enumerated, for want of an index."""
     sizes: set[str] = field(default_factory=set)
+    forgotten: set[str] = field(default_factory=set)
+    """Lifecycles some of whose entities are to be forgotten."""
+
+    def look_up(self, name: str, places: tuple[int, ...]) -> None:
+        """A relation will be looked up by its arguments at these places, a function (none) by its value."""
+        self.use(name)
+        if places:
+            self.indices.add((name, places))
+        else:
+            self.inverses.add(name)
 
     def use(self, name: str) -> Symbol:
         """The symbol, marked as needed."""

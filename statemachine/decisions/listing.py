@@ -2,14 +2,20 @@
 
 The first list is generated from the program that runs. The second is kept beside the code that it is
 about and is checked only by refinement: whatever these choose, the compiled guards and tables judge it.
+
+Printed as a table, under a preset or the default one:
+
+    python -m interlock.statemachine.decisions.listing [PRESET]
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.render import render
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import TRUE
@@ -115,3 +121,16 @@ def _updates(program: Program) -> Iterable[ListedDecision]:
 
 def _switches(spec: Specification, serialised: str) -> tuple[str, ...]:
     return tuple(s.name for s in spec.switches if f'"switch":"{s.name}"' in serialised)
+
+
+def markdown(rows: Iterable[ListedDecision]) -> str:
+    """Decisions as a table of Markdown."""
+    head = ("how", "kind", "where", "what", "switches", "source")
+    cells = [(r.how, r.kind, f"`{r.where}`", r.text, ", ".join(r.switches), r.source) for r in rows]
+    lines = [head, ("---",) * len(head), *cells]
+    return "\n".join(f"| {' | '.join(c.replace('|', chr(92) + '|') for c in line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    (preset,) = sys.argv[1:] or ("interlock",)
+    print(markdown(listing(SPECIFICATION, SPECIFICATION.switch_values(preset))))

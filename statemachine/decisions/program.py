@@ -7,19 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 from interlock.spec.language.actions import Action
 from interlock.spec.language.render import render
-from interlock.spec.language.specification import Specification
+from interlock.spec.language.specification import ByDigest, Specification
 from interlock.spec.language.terms import TRUE, Term, Var
 from interlock.spec.language.variables import Site
 from interlock.statemachine.decisions.layout import Layout, lay_out
+from interlock.statemachine.decisions.put import Line
 from interlock.statemachine.decisions.writer import Writer, conjunct_name, parameters_of, question_name
 from interlock.statemachine.errors import CompileError
 from interlock.statemachine.table import Table, compile_tables
 
 Functions = dict[str, Callable[..., Any]]
+_Text = TypeVar("_Text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,29 @@ class Decision:
     policy: bool
     source: str
     python: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is compiled, and how.
+
+    Args:
+        actions: these only (default: all of the site).
+        questions: actions to ask about before all their parameters are chosen, with those that are known.
+        guards: whether actions check their guards. Without, only lifecycle tables and counters' ranges are: for
+            who asks first, or chooses so that guards hold, as tests with guards show.
+        announced: lifecycles whose moves actions return (default: all).
+        lookups: relations that whoever runs the program looks up by some of their arguments, with the places of
+            those, and functions that it looks up by value, with no places.
+        once: sorts whose ids are never used again, so that all that is said of one can go when it ends.
+    """
+
+    actions: tuple[str, ...] | None = None
+    questions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    guards: bool = True
+    announced: tuple[str, ...] | None = None
+    lookups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    once: tuple[str, ...] = ("job",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,91 +98,58 @@ class Program:
 
 
 def compile_program(
-    spec: Specification,
-    switches: Mapping[str, str],
-    site: Site = Site.SCHEDULER,
-    *,
-    questions: tuple[tuple[str, tuple[str, ...]], ...] = (),
-    actions: tuple[str, ...] | None = None,
+    spec: Specification, switches: Mapping[str, str], site: Site = Site.SCHEDULER, wanted: Wanted | None = None
 ) -> Program:
     """Compile the actions of a site.
-
-    Args:
-        questions: actions to ask about before all their parameters are chosen.
-        actions: these only (default: all of the site).
 
     Raises:
         CompileError: something has no constant-time form; names the action.
     """
-    return _compile(spec, tuple(sorted(switches.items())), site, questions, actions)
+    return _compile(ByDigest(spec), tuple(sorted(switches.items())), site, wanted or Wanted())
 
 
 @lru_cache(maxsize=64)
-def _compile_cached(
-    digest: str,
-    spec_id: int,
-    switches: tuple[tuple[str, str], ...],
-    site: Site,
-    questions: tuple[tuple[str, tuple[str, ...]], ...],
-    actions: tuple[str, ...] | None,
-) -> Program:
-    return _write(_SPECS[spec_id], dict(switches), site, questions, actions)
-
-
-_SPECS: dict[int, Specification] = {}
-
-
-def _compile(
-    spec: Specification,
-    switches: tuple[tuple[str, str], ...],
-    site: Site,
-    questions: tuple[tuple[str, tuple[str, ...]], ...],
-    actions: tuple[str, ...] | None,
-) -> Program:
-    _SPECS[id(spec)] = spec  # kept alive, so that the id stays its own
-    return _compile_cached(spec.digest, id(spec), switches, site, questions, actions)
-
-
-def _write(
-    spec: Specification,
-    switches: dict[str, str],
-    site: Site,
-    questions: tuple[tuple[str, tuple[str, ...]], ...],
-    chosen: tuple[str, ...] | None,
-) -> Program:
+def _compile(key: ByDigest, settings: tuple[tuple[str, str], ...], site: Site, wanted: Wanted) -> Program:
+    spec, switches = key.spec, dict(settings)
     tables = compile_tables(spec, switches)
     layout = lay_out(spec)
-    writer = Writer(spec, switches, tables, layout)
-    texts: dict[str, str] = {}
+    announced = tables if wanted.announced is None else wanted.announced
+    writer = Writer(spec, switches, tables, layout, guards=wanted.guards, announced=announced)
+    for name, places in wanted.lookups:
+        layout.look_up(name, places)
+    texts: dict[str, list[Line]] = {}
     decisions: dict[tuple[str, str], Decision] = {}
-    actions = [a for a in spec.actions if a.site == site and (chosen is None or a.name in chosen)]
+    actions = [a for a in spec.actions if a.site == site and (wanted.actions is None or a.name in wanted.actions)]
     fired = {(f.lifecycle, a.name) for a in spec.actions if a.site == site for f in a.fires}
     for table in tables.values():
         for rows in table.rows.values():
             for row in rows:
                 if row.guard != TRUE and (table.name, row.row.event) in fired:
-                    texts[row.guard_name] = writer.row_guard(row)
+                    texts[row.guard_name] = [writer.row_guard(row)]
     for action in actions:
         for id_, t in writer.conjuncts(action):
             python = _placed(action, partial(writer.conjunct, action, id_, t))
-            texts[conjunct_name(action, id_)] = python
+            texts[conjunct_name(action, id_)] = [python]
             decisions[action.name, id_] = _decision(action, id_, t, python)
         texts[f"do_{action.name}"] = _placed(action, partial(writer.do, action))
     asked: dict[tuple[str, tuple[str, ...]], str] = {}
-    for name, names in questions:
+    for name, names in wanted.questions:
         action = spec.action(name)
         known = tuple(v for v in action.params if v.name in names)
         function = question_name(action, known)
-        texts[function] = writer.question(action, known)
+        texts[function] = [writer.question(action, known)]
         asked[name, names] = function
-    text = "\n\n\n".join(texts.values()) + "\n"
-    file = f"<specification {spec.digest} {site} {' '.join(f'{k}={v}' for k, v in sorted(switches.items()))}>"
+    for name in sorted(layout.forgotten):
+        texts[f"forget_{name}"] = [writer.forget(tables[name], wanted.once)]
+    text = "\n\n\n".join(map(writer.text, texts.values())) + "\n"
+    how = "" if wanted.guards else " without guards"
+    file = f"<specification {spec.digest} {site} {' '.join(f'{k}={v}' for k, v in settings)}{how} {hash(wanted):x}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)  # for tracebacks
     code = compile(text, file, "exec")
     return Program(spec, switches, site, tables, layout, decisions, asked, text, code, tuple(texts))
 
 
-def _placed(action: Action, write: Callable[[], str]) -> str:
+def _placed(action: Action, write: Callable[[], _Text]) -> _Text:
     try:
         return write()
     except CompileError as error:

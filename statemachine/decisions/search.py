@@ -137,6 +137,16 @@ class Search:
         return make
 
 
+def inverse_name(symbol: str) -> str:
+    """The name of a function by its values."""
+    return f"values_{symbol}"
+
+
+def groups_name(symbol: str, known: tuple[int, ...]) -> str:
+    """The name of what an index is made of."""
+    return f"groups_{symbol}_{''.join(map(str, known))}"
+
+
 def index_name(symbol: str, known: tuple[int, ...]) -> str:
     """The name of an index in the text."""
     return f"by_{symbol}_{''.join(map(str, known))}"

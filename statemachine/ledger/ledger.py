@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
-from interlock.statemachine.decisions.program import Program, compile_program
-from interlock.statemachine.decisions.search import index_name
-from interlock.statemachine.errors import GuardViolation, RangeViolation, UndefinedApplication
+from interlock.statemachine.decisions.program import Program, Wanted, compile_program
+from interlock.statemachine.decisions.search import groups_name, index_name, inverse_name
+from interlock.statemachine.errors import CompileError, GuardViolation, RangeViolation, UndefinedApplication
 from interlock.statemachine.ledger.containers import Function, Index, Relation
 from interlock.statemachine.table import Move, Stepper
 
@@ -32,9 +32,8 @@ class Ledger:
     Args:
         sizes: elements of the sorts whose number the program needs (workers) or that have to be
             enumerated from the start (chunks); those are numbered from 0.
-        questions: see :func:`compile_program`.
+        wanted: what is compiled, and how.
         domains: elements of sorts that the program enumerates and that this site cannot know by itself.
-        once: sorts whose ids are never used again, so that all that is said of one can go when it ends.
     """
 
     def __init__(
@@ -44,18 +43,13 @@ class Ledger:
         *,
         sizes: Mapping[str, int],
         site: Site = Site.SCHEDULER,
-        questions: tuple[tuple[str, tuple[str, ...]], ...] = (),
-        actions: tuple[str, ...] | None = None,
-        once: tuple[str, ...] = ("job",),
+        wanted: Wanted | None = None,
         domains: Mapping[str, Callable[[], Iterable[Any]]] | None = None,
     ) -> None:
-        self.program: Program = compile_program(spec, switches, site, questions=questions, actions=actions)
+        self.program: Program = compile_program(spec, switches, site, wanted)
         self._sizes = dict(sizes)
-        self._once = once
         self._domains = dict(domains or {})
         self._variables: dict[str, Relation | Function] = {}
-        self._forgettable = {t.name: t.as_good_as_new() for t in self.program.tables.values()}
-        self._about: dict[str, list[Relation | Function]] = {}
         self.tables: dict[str, Stepper] = {}
         names = self._names()
         self._functions = self.program.bind(names)
@@ -76,10 +70,11 @@ class Ledger:
             RangeViolation: a counter would leave its range.
         """
         moves: list[Move] = self._functions[f"do_{action}"](*arguments)
-        for move in moves:
-            if move.target in self._forgettable[move.lifecycle]:
-                self._forget(move)
         return moves
+
+    def action(self, name: str) -> Callable[..., list[Move]]:
+        """An action as a function: what :meth:`do` does."""
+        return self._functions[f"do_{name}"]
 
     def question(self, action: str, *known: str) -> Question:
         """A function of the known parameters: the first reason against the action, or ``None``."""
@@ -90,9 +85,9 @@ class Ledger:
         d = self.program.decision(action, conjunct)
         return self._functions[f"when_{d.action}__{d.conjunct.replace('-', '_')}"]
 
-    def deliver(self, channel: str, key: Any, copies: int = 1) -> None:
-        """Messages are under way to this site: guards of rows that receive them may look."""
-        self.function(channel).put(key, copies)
+    def deliver(self, channel: str, key: Any) -> None:
+        """A message is under way to this site: guards of rows that receive it may look."""
+        self.function(channel).put(key, 1)
 
     def clear(self, channel: str) -> None:
         """No message of a channel is under way any more."""
@@ -113,26 +108,23 @@ class Ledger:
         return found
 
     def index(self, name: str, *known: int) -> Mapping[Any, Iterable[Any]]:
-        """A relation by the arguments at some places, in the order in which things became true."""
-        relation = self.relation(name)
-        for (symbol, places), index in self._indices.items():
-            if symbol == name and places == known:
-                return index.groups
-        index = self._indices[name, known] = Index(len(self._arguments(name)), known)
-        relation.indices.append(index)
-        for key in relation:
-            index.add(key)
-        return index.groups
+        """A relation by the arguments at some places, in the order in which things became true.
+
+        Raises:
+            KeyError: the program was not compiled with that look-up (:attr:`Wanted.lookups`).
+        """
+        return self._indices[name, known].groups
 
     def inverse(self, name: str) -> Mapping[Any, Iterable[Any]]:
-        """A function of one argument by its value."""
-        function = self.function(name)
-        if function.inverse is None:
-            inverse: dict[Any, dict[Any, None]] = {}
-            for key, value in function.items():
-                inverse.setdefault(value, {})[key] = None
-            function.inverse = inverse
-        return function.inverse
+        """A function of one argument by its value.
+
+        Raises:
+            KeyError: as for :meth:`index`.
+        """
+        found = self.function(name).inverse
+        if found is None:
+            raise KeyError(name)
+        return found
 
     def _names(self) -> dict[str, Any]:
         """What the text of the program refers to."""
@@ -142,13 +134,17 @@ class Ledger:
             symbol = layout.symbols[name]
             container = Relation() if symbol.relation else Function()
             self._variables[name] = container
-            for sort in {a.sort for a in symbol.args} if len(symbol.args) == 1 else ():
-                self._about.setdefault(sort, []).append(container)
         names: dict[str, Any] = {f"_{n}": v for n, v in self._variables.items()}
         for name in layout.inverses:
-            names[f"by_{name}"] = self.inverse(name).get
+            inverse: dict[Any, dict[Any, None]] = {}
+            self.function(name).inverse = inverse
+            names[f"by_{name}"] = inverse.get
+            names[inverse_name(name)] = inverse
         for name, known in layout.indices:
-            names[index_name(name, known)] = self.index(name, *known).get
+            index = self._indices[name, known] = Index(len(layout.symbols[name].args), known)
+            self.relation(name).indices.append(index)
+            names[index_name(name, known)] = index.groups.get
+            names[groups_name(name, known)] = index.groups
         for sort in layout.domains:
             names[f"domain_{sort}"] = self._domain(sort)
         for sort in layout.sizes:
@@ -167,32 +163,15 @@ class Ledger:
             elements = range(self._sizes[sort])
             return lambda: elements
         tables = self.program.tables.values()
-        variable = next(t.lifecycle.variable for t in tables if t.lifecycle.entity[0].sort == sort)
+        variable = next((t.lifecycle.variable for t in tables if t.lifecycle.entity[0].sort == sort), None)
+        if variable is None:
+            raise CompileError(f"the program goes through every {sort}, and nothing lists them: no lifecycle is of one")
         known = self._variables[variable]
         return lambda: list(known)
-
-    def _forget(self, move: Move) -> None:
-        """An entity that is as it was before it was ever named takes no room."""
-        lifecycle = self.program.tables[move.lifecycle].lifecycle
-        self.function(lifecycle.variable).drop(move.entity)
-        sort = lifecycle.entity[0].sort
-        if len(lifecycle.entity) == 1 and sort in self._once:
-            for container in self._about[sort]:
-                _clear(container, move.entity)
-
-    def _arguments(self, name: str) -> tuple[Any, ...]:
-        return self.program.layout.symbols[name].args
 
     def _refuse(self, action: str, conjunct: str, arguments: tuple[Any, ...]) -> NoReturn:
         d = self.program.decision(action, conjunct)
         raise GuardViolation(action, arguments, conjunct, d.text, d.source)
-
-
-def _clear(container: Relation | Function, key: Any) -> None:
-    if isinstance(container, Relation):
-        container.put(key, False)
-    else:
-        container.drop(key)
 
 
 def _not_of_this_site(*arguments: Any) -> NoReturn:

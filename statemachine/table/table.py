@@ -63,6 +63,14 @@ class Table:
         """The states from which an event has a row."""
         return tuple(state for state, e in self.rows if e == event)
 
+    def rows_of(self, event: str) -> tuple[tuple[str, TableRow], ...]:
+        """The rows of an event with the states that they lead from; in each state the first that applies counts."""
+        return tuple((state, row) for (state, e), rows in self.rows.items() if e == event for row in rows)
+
+    def reached_by(self, event: str) -> frozenset[str]:
+        """The states to which an event may lead."""
+        return frozenset(row.target for _, row in self.rows_of(event))
+
     def as_good_as_new(self) -> frozenset[str]:
         """States with the same rows as the initial one: an entity in one of them may be forgotten."""
 

@@ -1,6 +1,7 @@
 """Specifications with one fault put into them."""
 
 from collections.abc import Callable
+from typing import Any
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language import terms as T
@@ -27,9 +28,20 @@ def subtract_twice(action: Action) -> Action:
 
 def without_conjunct(conjunct: str) -> Change:
     """The guard without one conjunct."""
-    return lambda a: a.model_copy(update={"guard": tuple(c for c in a.guard if c.id != conjunct)})
+    return lambda a: a.model_copy(update={"guard": _without(a.guard, "id", conjunct)})
 
 
 def without_update(symbol: str) -> Change:
     """The action without one update."""
-    return lambda a: a.model_copy(update={"updates": tuple(u for u in a.updates if u.symbol != symbol)})
+    return lambda a: a.model_copy(update={"updates": _without(a.updates, "symbol", symbol)})
+
+
+def without_fire(lifecycle: str) -> Change:
+    """The action without its row in one lifecycle."""
+    return lambda a: a.model_copy(update={"fires": _without(a.fires, "lifecycle", lifecycle)})
+
+
+def _without(parts: tuple[Any, ...], field: str, value: str) -> tuple[Any, ...]:
+    """All parts but the one with this value."""
+    (out,) = (p for p in parts if getattr(p, field) == value)
+    return tuple(p for p in parts if p is not out)

@@ -47,11 +47,7 @@ def test_a_state_fits_in_one_word_up_to_large_sizes(size, wanted):
 
 @pytest.mark.parametrize("size", COMPARED, ids=str)
 def test_the_vectorised_explorer_finds_the_same(size):
-    engine = vectorised(*size)
-    if engine is None:
-        pytest.skip("there is no vectorised explorer yet")
-
-    assert counts(engine) == COUNTS[size]
+    assert counts(vectorised(*size)) == COUNTS[size]
 
 
 @pytest.mark.slow

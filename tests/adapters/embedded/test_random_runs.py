@@ -5,11 +5,10 @@ import itertools
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support.recorded import double_stores, replay_on_a_ledger
+from support.recorded import as_trace, double_stores, replay_on_a_ledger
+from support.scenarios import scenarios, sizes
 
 from interlock.adapters.embedded import run
-from interlock.adapters.embedded.strategies import scenarios, sizes
-from interlock.adapters.embedded.trace import as_trace
 from interlock.proofs.replay import run_replay
 from interlock.spec.kv import SPECIFICATION
 

@@ -2,6 +2,8 @@
 
 import pytest
 from hypothesis import HealthCheck, find, settings
+from support.recorded import as_trace
+from support.scenarios import scenarios
 
 from interlock.adapters.embedded import (
     Abort,
@@ -9,7 +11,6 @@ from interlock.adapters.embedded import (
     Complete,
     Copy,
     EmbeddedEngine,
-    Event,
     Fail,
     ScenarioError,
     Sizes,
@@ -20,9 +21,7 @@ from interlock.adapters.embedded import (
     to_json,
 )
 from interlock.adapters.embedded.scenario import own_machine
-from interlock.adapters.embedded.strategies import scenarios
 from interlock.adapters.embedded.tokens import prompt_of
-from interlock.adapters.embedded.trace import as_trace
 from interlock.proofs.replay import run_replay
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.port import ConnectorMetadata
@@ -32,7 +31,7 @@ TWICE = "no-block-stored-twice-in-flight"
 
 def judge(scenario, switches=None, sizes=None):
     played = run(scenario, switches, sizes)
-    return played, run_replay(as_trace(played, switches=switches, sizes=sizes, scenario=scenario))
+    return played, run_replay(as_trace(played, switches=switches, sizes=sizes))
 
 
 def events(played, *names):
@@ -154,7 +153,7 @@ def test_a_finish_time_store_and_the_reallocation_of_its_block_in_one_metadata_i
     last = [e.event for e in played.events if e.step == 3]
     stored = next(e for e in played.events if e.event == "plan_store" and "h" in e.args)
     assert (stored.args["r"], stored.args["b"], stored.allocation) == ("A", "block2", 1)
-    assert Event("allocate", {"r": "B", "b": "block2"}, 3, 2) in played.events
+    assert ("allocate(r=B, b=block2)", 3, 2) in [(str(e), e.step, e.allocation) for e in played.events]
     assert last[last.index("plan_store") + 1] == "order_flush"
     assert played.faults == []
     assert (result.verdict, result.violations) == ("holds", [])

@@ -69,7 +69,7 @@ class Driver:
         self.machine.update_state_after_alloc(self.requests[name], blocks, 4 * external_blocks)
 
     def build(self):
-        step, self._scheduled = ScheduledStep(tuple(self._scheduled)), []
+        step, self._scheduled = ScheduledStep.of(self._scheduled), []
         return self.machine.build_connector_meta(step)
 
     def finish(self, name):

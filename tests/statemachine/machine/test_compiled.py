@@ -13,7 +13,7 @@ from interlock.spec.language.terms import Int, Sub
 from interlock.spec.language.variables import Site
 from interlock.statemachine import machine, pool
 from interlock.statemachine.decisions import compile_program
-from interlock.statemachine.decisions.listing import listing
+from interlock.statemachine.decisions.listing import listing, markdown
 from interlock.statemachine.errors import GuardViolation, IllegalTransition, RangeViolation
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.table import compile_table
@@ -77,6 +77,10 @@ def test_the_listing_says_what_is_compiled_and_what_is_not():
         if r.kind == "choice":
             module, _, name = r.where.partition(".")
             assert hasattr({"machine": machine.KVOffloadMachine, "pool": pool}[module], name)
+    head, _, *lines = markdown(rows).splitlines()
+    assert head == "| how | kind | where | what | switches | source |"
+    assert len(lines) == len(rows)
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {7}
 
 
 @pytest.mark.parametrize("name", [a.name for a in SPECIFICATION.actions if a.site == Site.SCHEDULER])
@@ -84,6 +88,18 @@ def test_every_action_of_the_scheduler_is_compiled_under_every_preset(name):
     for preset in SPECIFICATION.presets:
         program = compile_program(SPECIFICATION, preset.values)
         assert f"do_{name}" in program.functions
+
+
+def test_a_program_is_shared_by_all_that_declare_the_same_and_by_nothing_else():
+    switches = SPECIFICATION.switch_values()
+    program = compile_program(SPECIFICATION, switches)
+
+    same = SPECIFICATION.model_copy(deep=True)
+    other = SPECIFICATION.model_copy(update={"actions": SPECIFICATION.actions[::-1]})
+
+    assert compile_program(same, switches) is program
+    assert compile_program(other, switches) is not program
+    assert compile_program(SPECIFICATION, SPECIFICATION.presets[-1].values) is not program
 
 
 def test_an_illegal_transition_says_what_would_be_legal():

@@ -1,10 +1,4 @@
-"""Hypothesis strategies for scenarios: few symbols and small pools, so that prefixes collide.
-
->>> from hypothesis import find
->>> shortest = find(scenarios(), lambda s: sum(isinstance(o, Step) for o in s) >= 2)
->>> shortest
-[Step(), Step()]
-"""
+"""Hypothesis strategies for scenarios: few symbols and small pools, so that prefixes collide."""
 
 from __future__ import annotations
 

@@ -1,0 +1,212 @@
+"""Measures connectors under one real scheduler in one run: both native ones and our machine, hook by hook.
+
+Rounds, and not all runs of one connector after the other, so that what else happens on the machine meets all of
+them. Each connector has a process of its own, because what one leaves behind slows the next. Speeds say nothing
+where connectors do not store and load the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Literal
+
+from interlock.adapters.bench.machine import Machine, machine
+from interlock.adapters.vllm.environment import ensure_requirements
+from interlock.adapters.vllm.hook_times import Workload
+from interlock.adapters.vllm.launch import Child
+from interlock.adapters.vllm.releases import fetch
+from interlock.spec.kv import SPECIFICATION
+
+Verdict = Literal["agree", "disagree", "inconclusive"]
+
+OURS = "Interlock"
+CONNECTORS = {
+    "OffloadingConnector": "vllm:OffloadingConnector",
+    "SimpleCPUOffloadConnector": "vllm:SimpleCPUOffloadConnector",
+    OURS: "interlock.adapters.vllm.shim:InterlockShim",
+}
+PEERS = tuple(name for name in CONNECTORS if name != OURS)
+
+CONFIG = {CONNECTORS[OURS]: {"checking": False}}
+"""As in production: guards are not checked a second time."""
+
+HOOKS = {
+    "lookup, nothing found": ("prefill", ("get_num_new_matched_tokens",), "per_call"),
+    "build metadata, prefill": ("prefill", ("build_connector_meta",), "per_step"),
+    "build metadata, decode": ("decode", ("build_connector_meta",), "per_step"),
+    "reports, decode": ("decode", ("update_connector_output",), "per_step"),
+    "finish": ("end", ("request_finished", "request_finished_all_groups"), "per_call"),
+    "build metadata, all have ended": ("end", ("build_connector_meta",), "per_step"),
+    "lookup, whole prompt found": ("again", ("get_num_new_matched_tokens",), "per_call"),
+    "allocated": ("again", ("update_state_after_alloc",), "per_call"),
+    "build metadata and loads": ("again", ("build_connector_meta",), "total"),
+}
+"""What is shown: the phase, the hooks (one of them, whichever the connector has), and per what."""
+
+ROUNDS = 3
+MEASURE_SECONDS = 900.0
+SPARE_BLOCKS = 64
+"""GPU blocks and chunks beyond what the requests fill: nobody is preempted, nothing is evicted."""
+BLOCK_SIZE = 16
+BATCHED_TOKENS = 8192
+
+
+@dataclass(slots=True)
+class Connector:
+    """All runs of one connector; seconds."""
+
+    name: str
+    runs: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """By figure of :data:`HOOKS`, medians over the runs."""
+        taken = {what: [_of(run, *where) for run in self.runs] for what, where in HOOKS.items()}
+        return {what: round(median(values), 9) for what, values in taken.items()}
+
+    @property
+    def schedule_seconds(self) -> float:
+        """Of a whole `schedule()` while decoding."""
+        return round(median(run["phases"]["decode"]["schedule_per_step"] for run in self.runs), 9)
+
+    @property
+    def lookups(self) -> int:
+        """How often it was asked in the second round of prompts."""
+        return max(int(run["phases"]["again"]["hooks"]["get_num_new_matched_tokens"]["calls"]) for run in self.runs)
+
+    @property
+    def blocks_stored(self) -> int:
+        return int(self.runs[0]["blocks_stored"])
+
+    @property
+    def blocks_loaded(self) -> int:
+        return int(self.runs[0]["blocks_loaded"])
+
+
+def _of(run: dict[str, Any], phase: str, hooks: tuple[str, ...], per: str) -> float:
+    called = run["phases"][phase]["hooks"]
+    return sum((called[hook][per] for hook in hooks if hook in called), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a measurement is, and what is known so far."""
+
+    description: str
+    so_far: BenchMachineResult
+    completed: int | None = None
+    total: int | None = None
+
+
+@dataclass(slots=True)
+class BenchMachineResult:
+    """The measurements, and what they come to."""
+
+    vllm: str
+    workload: Workload
+    connectors: list[Connector] = field(default_factory=list)
+    machine: Machine = field(default_factory=machine)
+    spec_digest: str = SPECIFICATION.digest
+
+    @property
+    def ratios(self) -> dict[str, dict[str, float]]:
+        """By figure and peer: our time over the peer's, where both take any."""
+        known = {c.name: c.seconds for c in self.connectors}
+        if OURS not in known:
+            return {}
+        peers = [p for p in PEERS if p in known]
+        return {
+            what: {p: round(known[OURS][what] / known[p][what], 3) for p in peers if known[p][what] > 0}
+            for what in HOOKS
+        }
+
+    @property
+    def build_meta_ratio(self) -> dict[str, float]:
+        """Of building metadata while decoding."""
+        return self.ratios.get("build metadata, decode", {})
+
+    @property
+    def verdict(self) -> Verdict:
+        return self._judged()[0]
+
+    @property
+    def reason(self) -> str:
+        return self._judged()[1]
+
+    def _judged(self) -> tuple[Verdict, str]:
+        if len(self.connectors) < len(CONNECTORS):
+            return "inconclusive", f"{len(self.connectors)} of {len(CONNECTORS)} connectors were measured"
+        stored = {c.name: c.blocks_stored for c in self.connectors}
+        loaded = {c.name: c.blocks_loaded for c in self.connectors}
+        if len(set(stored.values())) > 1:
+            return "disagree", f"they do not store the same: {_listed(stored)} blocks"
+        # Whether a whole prompt's last block is loaded, and its last token computed again, is a choice.
+        if max(loaded.values()) - min(loaded.values()) > self.workload.requests:
+            return "disagree", f"they do not load the same: {_listed(loaded)} blocks"
+        told = ", ".join(f"{ratio:.2f} times {peer}" for peer, ratio in self.build_meta_ratio.items())
+        return "agree", f"all store {stored[OURS]:,} blocks; building metadata takes us {told}"
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def run_bench_machine(
+    *,
+    workload: Workload | None = None,
+    version: str = "0.32.0",
+    rounds: int = ROUNDS,
+    progress: Callable[[Progress], None] | None = None,
+) -> BenchMachineResult:
+    """Measure all connectors of :data:`CONNECTORS` on one release of vLLM.
+
+    Raises:
+        VllmReleaseError: no such release, or it cannot be fetched.
+        ChildError: the release does not run here, or refuses a connector.
+    """
+    wanted = workload or Workload()
+    result = BenchMachineResult(version, wanted)
+    total = len(CONNECTORS) * (rounds + 1)
+
+    def report(description: str, completed: int) -> None:
+        if progress is not None:
+            progress(Progress(description, result, completed, total))
+
+    report(f"fetches vLLM {version}", 0)
+    overlay, python = fetch(version), ensure_requirements()
+    with contextlib.ExitStack() as stack:
+        children = {}
+        for number, name in enumerate(CONNECTORS):
+            report(f"starts vLLM {version} for {name}", number)
+            children[name] = stack.enter_context(Child(overlay, python))
+        measured = {name: Connector(name) for name in CONNECTORS}
+        for round_ in range(rounds):
+            for number, name in enumerate(CONNECTORS):
+                report(f"round {round_ + 1} of {rounds}: {name}", len(CONNECTORS) * (round_ + 1) + number)
+                measured[name].runs.append(_measure(children[name], CONNECTORS[name], wanted))
+                if not round_:
+                    result.connectors.append(measured[name])
+    report("is done", total)
+    return result
+
+
+def _measure(child: Child, connector: str, workload: Workload) -> dict[str, Any]:
+    blocks = workload.blocks(BLOCK_SIZE) + SPARE_BLOCKS
+    longest = workload.prompt + BLOCK_SIZE + workload.decode_steps
+    return child.measure(
+        connector,
+        {"requests": workload.requests, "prompt": workload.prompt, "decode_steps": workload.decode_steps},
+        config=CONFIG.get(connector, {}),
+        sizes={
+            "gpu_blocks": blocks,
+            "cpu_chunks": blocks,
+            "block_size": BLOCK_SIZE,
+            "max_num_seqs": workload.requests,
+            "max_num_batched_tokens": max(BATCHED_TOKENS, workload.requests),
+            "max_model_len": longest + BATCHED_TOKENS // workload.requests + BLOCK_SIZE,
+        },
+        seconds=MEASURE_SECONDS,
+    )

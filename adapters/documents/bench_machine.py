@@ -1,0 +1,46 @@
+"""The document of `interlock bench machine`: connectors under one real scheduler, hook by hook."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from interlock.adapters.documents.base import Document, ExitCode, Part
+from interlock.adapters.documents.bench_check import MachinePart
+
+
+class MeasuredConnector(Part):
+    """One connector; times are medians over its runs."""
+
+    name: str
+    seconds: dict[str, float] = Field(description="By what is measured: per step or per call, as its name says.")
+    schedule_seconds: float = Field(ge=0, description="A whole schedule() while decoding.")
+    lookups: int = Field(ge=0, description="How often it was asked for a hit when the prompts came again.")
+    blocks_stored: int = Field(ge=0)
+    blocks_loaded: int = Field(ge=0)
+
+
+class WorkloadPart(Part):
+    """What was served."""
+
+    requests: int = Field(ge=1)
+    prompt: int = Field(ge=1, description="Tokens of the shortest prompt; others have up to one block more.")
+    decode_steps: int = Field(ge=1)
+
+
+class BenchMachineDocument(Document):
+    """What `interlock bench machine` says. It judges what was moved; a ratio is a figure and no verdict."""
+
+    exit_codes: ClassVar[dict[str, ExitCode]] = {
+        "agree": ExitCode.HOLDS,
+        "disagree": ExitCode.FOUND,
+        "inconclusive": ExitCode.INCONCLUSIVE,
+    }
+
+    schema_: Literal["interlock.bench-machine/1"] = Field("interlock.bench-machine/1", alias="schema")
+    verdict: Literal["agree", "disagree", "inconclusive"]
+    vllm: str
+    workload: WorkloadPart
+    build_meta_ratio: dict[str, float] = Field(description="Building metadata while decoding: ours over each peer's.")
+    ratios: dict[str, dict[str, float]] = Field(description="Of each figure: ours over each peer's.")
+    connectors: list[MeasuredConnector]
+    machine: MachinePart

@@ -1,0 +1,29 @@
+"""The report of `interlock bench machine`."""
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from interlock.adapters.documents.bench_machine import BenchMachineDocument
+from interlock.adapters.report.console import conclusion, stack, table
+
+SHORT = {"OffloadingConnector": "Offloading", "SimpleCPUOffloadConnector": "SimpleCPU"}
+
+
+def render(document: BenchMachineDocument) -> RenderableType:
+    """The machine, one line per figure, the conclusion."""
+    here, work = document.machine, document.workload
+    head = Text(
+        f"vLLM {document.vllm}, {work.requests} requests of {work.prompt:,} tokens, {work.decode_steps} steps\n"
+        f"{here.processor}, {here.cores} cores, load {here.load}"
+    )
+    names = [SHORT.get(c.name, c.name) for c in document.connectors]
+    against = [f"to {SHORT.get(p, p)}" for p in document.build_meta_ratio]
+    rows = table("microseconds", *names, *against, numbers=frozenset((*names, *against)))
+    for what, ratios in document.ratios.items():
+        times = [f"{c.seconds[what] * 1e6:,.1f}" for c in document.connectors]
+        rows.add_row(what, *times, *(f"{ratios[p]:.2f}" if p in ratios else "" for p in document.build_meta_ratio))
+    rows.add_row("schedule(), decode", *(f"{c.schedule_seconds * 1e6:,.1f}" for c in document.connectors))
+    rows.add_row("lookups when prompts come again", *(f"{c.lookups:,}" for c in document.connectors))
+    rows.add_row("blocks stored", *(f"{c.blocks_stored:,}" for c in document.connectors))
+    rows.add_row("blocks loaded", *(f"{c.blocks_loaded:,}" for c in document.connectors))
+    return stack(head, Text(), rows, Text(), conclusion(document))

@@ -1,0 +1,62 @@
+"""`interlock bench machine`: what it comes to, and a small measurement on a real scheduler."""
+
+import json
+
+import pytest
+
+from interlock.adapters.bench.hooks import CONNECTORS, HOOKS, OURS, BenchMachineResult, Connector
+from interlock.adapters.cli.main import main
+from interlock.adapters.vllm.hook_times import Workload
+
+WORKLOAD = Workload(requests=2, prompt=64, decode_steps=16)
+
+
+def connector(name, seconds, stored=10, loaded=8):
+    phases = {phase: {"hooks": {}, "steps": 1, "schedule_per_step": 1.0} for phase, *_ in HOOKS.values()}
+    for phase, hooks, _ in HOOKS.values():
+        phases[phase]["hooks"][hooks[0]] = {"calls": 1, "per_call": seconds, "per_step": seconds, "total": seconds}
+    run = {"phases": phases, "blocks_stored": stored, "blocks_loaded": loaded}
+    return Connector(name, [run])
+
+
+def result(*connectors):
+    return BenchMachineResult("0.32.0", WORKLOAD, list(connectors))
+
+
+def all_of(**changes):
+    return [connector(name, 1.0 if name == OURS else 4.0, **changes.get(name, {})) for name in CONNECTORS]
+
+
+def test_ratios_are_ours_over_each_peer():
+    found = result(*all_of())
+    assert found.build_meta_ratio == {"OffloadingConnector": 0.25, "SimpleCPUOffloadConnector": 0.25}
+    assert found.verdict == "agree"
+
+
+@pytest.mark.parametrize(("stored", "loaded", "says"), [(11, 8, "store the same"), (10, 5, "load the same")])
+def test_speeds_of_connectors_that_do_not_move_the_same_are_not_compared(stored, loaded, says):
+    found = result(*all_of(OffloadingConnector={"stored": stored, "loaded": loaded}))
+    assert found.verdict == "disagree"
+    assert says in found.reason
+
+
+def test_a_connector_may_leave_out_a_block_of_each_request():
+    assert result(*all_of(OffloadingConnector={"loaded": 10})).verdict == "agree"
+
+
+def test_an_interrupted_measurement_is_inconclusive():
+    assert result(*all_of()[:2]).verdict == "inconclusive"
+    assert result().verdict == "inconclusive"
+
+
+@pytest.mark.slow
+def test_a_small_measurement_for_real(tmp_path, capsys):
+    file = tmp_path / "bench.json"
+    argv = ["--requests", "2", "--prompt", "64", "--decode-steps", "16", "--rounds", "1", "--json", str(file)]
+    assert main(["bench", "machine", *argv]) == 0
+
+    document = json.loads(file.read_text())
+    assert document["schema"] == "interlock.bench-machine/1"
+    assert {c["name"]: c["blocks_stored"] for c in document["connectors"]} == dict.fromkeys(CONNECTORS, 10)
+    assert set(document["build_meta_ratio"]) == {"OffloadingConnector", "SimpleCPUOffloadConnector"}
+    assert "build metadata, decode" in capsys.readouterr().out
