@@ -28,6 +28,10 @@ def replay(
         Path | None,
         typer.Option(metavar="FILE", help="Where --convert writes. Default: beside TRACE, as TRACE.itf.json."),
     ] = None,
+    pytest: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a test that holds the trace to the verdict that it has now."),
+    ] = None,
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("replay", "ReplayDocument")] = False,
 ) -> int:
@@ -50,4 +54,8 @@ def replay(
     if convert is not None:
         to = to or trace.with_name(f"{trace.name.removesuffix('.jsonl')}.{convert.value}.json")
         require_place_for(to, "--to")
-    return conduct(ReplayBinding(trace, None if convert is None else convert.value, to, session), session)
+    if pytest is not None:
+        require_place_for(pytest, "--pytest")
+        if not (pytest.name.startswith("test_") and pytest.suffix == ".py"):
+            raise UsageProblem(f"--pytest {pytest}: pytest does not collect that name", "name it test_….py")
+    return conduct(ReplayBinding(trace, None if convert is None else convert.value, to, pytest, session), session)

@@ -40,3 +40,4 @@ class ReplayDocument(Document):
     hidden_lines: int = Field(0, ge=0, description="Lines that no observer sees, passed over.")
     warnings: list[str] = Field([], description="What a reader should know although it is no verdict.")
     converted: str | None = Field(None, description="The file that --convert wrote.")
+    test: str | None = Field(None, description="The file that --pytest wrote.")

@@ -30,6 +30,8 @@ def render(document: ReplayDocument) -> RenderableType:
         parts.extend(_candidates(document))
     if document.converted is not None:
         parts.append(Text(f"written to {document.converted}"))
+    if document.test is not None:
+        parts.append(Text(f"a test is in {document.test}"))
     return stack(*parts, Text(), conclusion(document))
 
 

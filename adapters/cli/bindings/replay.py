@@ -17,11 +17,13 @@ class ReplayBinding:
 
     Args:
         convert: ``itf`` or ``perfetto``; to: the file that gets it.
+        pytest: the file that gets a test.
     """
 
     trace: Path
     convert: str | None
     to: Path | None
+    pytest: Path | None
     session: Session
 
     def run(self) -> ReplayDocument:
@@ -32,6 +34,8 @@ class ReplayBinding:
         self.session.spec_digest = digest()
         result = run_replay_as_written(self.trace, spec=spec)
         document = self.session.document(ReplayDocument, result)
+        if self.pytest is not None:
+            document = self._with_test(document, spec.name, self.pytest)
         if self.convert is None or self.to is None:
             return document
         if result.stopped and not result.violations:
@@ -40,6 +44,24 @@ class ReplayBinding:
             return document.model_copy(update={"warnings": [*document.warnings, warning]})
         self._write(spec, self.convert, self.to)
         return document.model_copy(update={"converted": str(self.to)})
+
+    def _with_test(self, document: ReplayDocument, module: str, file: Path) -> ReplayDocument:
+        from interlock.adapters.convert import to_pytest
+        from interlock.adapters.documents.write import write_atomically
+
+        if document.verdict == "inconclusive":
+            warning = f"{file} is not written: there is no verdict that a test could hold the trace to"
+            return document.model_copy(update={"warnings": [*document.warnings, warning]})
+        text = to_pytest(
+            self.trace,
+            module,
+            verdict=document.verdict,
+            reason=document.reason,
+            violations=[v.property for v in document.violations],
+            longest_prefix=document.longest_prefix,
+        )
+        write_atomically(file, text)
+        return document.model_copy(update={"test": str(file)})
 
     def _write(self, spec: Specification, convert: str, to: Path) -> None:
         from interlock.adapters.convert import CONVERTERS

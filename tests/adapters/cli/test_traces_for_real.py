@@ -59,3 +59,29 @@ def test_what_is_not_explained_is_not_converted_and_the_verdict_stands(write, ca
     assert code == 1
     assert "t.itf.json is not written: no behaviour explains the whole trace" in capsys.readouterr().out
     assert [p.name for p in tmp_path.iterdir()] == ["t.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict"),
+    [(trace(*STORE, *STEP), "holds"), (trace(*STORE, *STEP, *SHARE, AGAIN), "violated")],
+    ids=["holds", "violated"],
+)
+def test_a_trace_becomes_a_test_that_passes_and_that_another_verdict_fails(write, capsys, tmp_path, made, verdict):
+    file = tmp_path / "test_made.py"
+    main(["replay", write(made), "--pytest", str(file)])
+    text = file.read_text()
+
+    assert f"a test is in {file}" in capsys.readouterr().out
+    assert f'result.verdict == "{verdict}"' in text
+    namespace = {}
+    exec(compile(text, str(file), "exec"), namespace)
+    namespace["test_t"](tmp_path)
+    longer = trace(*STORE, *STEP, *SHARE, AGAIN) if verdict == "holds" else trace(*STORE, *STEP)
+    namespace["TRACE"] = "".join(f"{x}\n" for x in Path(write(longer)).read_text().splitlines())
+    with pytest.raises(AssertionError):
+        namespace["test_t"](tmp_path)
+
+
+def test_a_test_needs_a_name_that_pytest_collects(write, capsys, tmp_path):
+    assert main(["replay", write(trace(*STORE)), "--pytest", str(tmp_path / "made.py")]) == 2
+    assert "name it test_….py" in capsys.readouterr().err
