@@ -173,16 +173,16 @@ class Writer:
             f"for {names}, s in [{found}]:",
             f"    t = {self._chosen(table, f, rows, 's', 'None')}",
             "    if t is not None:",
-            f"        m{n}.append(Move({f.lifecycle!r}, {key}, s, t))",
+            f"        m{n}.append(({key}, s, t))",
         ]
         symbol = self.layout.use(table.lifecycle.variable)
-        fired.apply += [f"for _, entity, _, t in m{n}:", Put(symbol, "entity", "t", "    ")]
+        fired.apply += [f"for entity, s, t in m{n}:", Put(symbol, "entity", "t", "    ")]
         if f.lifecycle in self._announced:
-            fired.lists.append(f"m{n}")
+            fired.lists.append(f"(Move({f.lifecycle!r}, *move) for move in m{n})")
         new = table.as_good_as_new() & table.reached_by(action.name)
         if new:
             fired.forget += [
-                f"for _, entity, _, t in m{n}:",
+                f"for entity, s, t in m{n}:",
                 f"    if t in {sorted(new)!r}: {self._forget(table)}(entity)",
             ]
 
