@@ -63,6 +63,7 @@ class Tracked:
         table: its blocks, in the order of its tokens.
         local_blocks: leading blocks that were found in the GPU's prefix cache.
         matched: ready chunks that continue them, as last looked up.
+        looked_up: what that look-up was for, and the pool's moves then: it holds while nothing has moved.
         published, scanned: blocks before these places need no more looking at.
     """
 
@@ -70,6 +71,7 @@ class Tracked:
     table: list[int] = field(default_factory=list)
     local_blocks: int = 0
     matched: list[int] = field(default_factory=list)
+    looked_up: tuple[int, int, int] | None = None
     published: int = 0
     scanned: int = 0
 
@@ -141,6 +143,7 @@ class KVOffloadMachine:
         self._kept = ledger.index("kept", 0)
         self._by_hash = ledger.inverse("chunk_hash")
         self._job_loads = ledger.relation("job_loads")
+        self._loadable = frozenset(ledger.program.tables["chunk"].states_with("plan_load"))
         self._loaded_values = ledger.index("load_value", 0)
         self._by_block = ledger.inverse("job_block")
         self._refers = ("used", "acknowledge") in ledger.program.tables["block"].rows
@@ -171,16 +174,12 @@ class KVOffloadMachine:
         ``None`` if a request that the tier has something for may not load yet.
         """
         tracked = self._tracked[request.request_id]
-        tracked.local_blocks = num_computed_tokens // self._block_size
-        limit = (request.num_tokens - 1) // self._block_size
-        tracked.matched = []
-        for hash_ in request.block_hashes[tracked.local_blocks : limit]:
-            chunk = self._ready_chunk(hash_)
-            if chunk is None:
-                break
-            tracked.matched.append(chunk)
+        local, limit = num_computed_tokens // self._block_size, (request.num_tokens - 1) // self._block_size
+        if tracked.looked_up != (local, limit, self.chunks.moves):
+            tracked.looked_up = (local, limit, self.chunks.moves)
+            tracked.local_blocks = local
+            tracked.matched = self._ready_prefix(request.block_hashes[local:limit])
         if tracked.matched and not self._may_load(tracked.request.request_id):
-            tracked.matched = []
             return None, False
         return len(tracked.matched) * self._block_size, bool(tracked.matched)
 
@@ -256,7 +255,7 @@ class KVOffloadMachine:
         self._do("reset_cache")
         for request, tracked in self._tracked.items():
             tracked.scanned = 0
-            tracked.matched = []
+            tracked.matched, tracked.looked_up = [], None
             if tracked.published:
                 self._behind.add(request)
         return succeeds
@@ -406,13 +405,15 @@ class KVOffloadMachine:
     def _flush_of(self, job: int) -> str:
         return "order_flush_of_load" if job in self._job_loads else "order_flush"
 
-    def _ready_chunk(self, hash_: Hash) -> int | None:
-        """A chunk that holds a prefix and that a load could read now."""
-        table = self.ledger.tables["chunk"]
-        for chunk in self._by_hash.get(hash_, ()):
-            if table.has(self._chunk_state.get(chunk, "absent"), "plan_load"):
-                return int(chunk)
-        return None
+    def _ready_prefix(self, hashes: Iterable[Hash]) -> list[int]:
+        """Chunks that a load could read now, for as many of the first hashes as have one."""
+        found = []
+        for hash_ in hashes:
+            chunk = next((c for c in self._by_hash.get(hash_, ()) if self._chunk_state.get(c) in self._loadable), None)
+            if chunk is None:
+                break
+            found.append(chunk)
+        return found
 
     # -- messages ------------------------------------------------------------------------------------
 

@@ -36,6 +36,8 @@ class ChunkPool:
         self._absent: deque[Chunk] = deque(range(size))
         self._ready: set[Chunk] = set()
         self._evicting: Chunk | None = None
+        self.moves = 0
+        """How often a chunk has moved: what was found in the pool holds while this is the same."""
 
     def take(self) -> Chunk | None:
         """An absent chunk, after an eviction if there is none; ``None`` where all are pending or pinned.
@@ -60,6 +62,7 @@ class ChunkPool:
 
     def moved(self, chunk: Chunk, state: str) -> None:
         """The lifecycle of a chunk has gone to a state."""
+        self.moves += 1
         match state:
             case "pending":
                 if chunk in self._ready:  # a reset, while a load reads it

@@ -102,3 +102,35 @@ def test_the_end_of_a_loaded_prefix_goes_before_its_beginning(driver):
     d.build()
 
     assert d.machine.chunks.ready == (1, 0)
+
+
+class Counted(list):
+    """Hashes that count how often they are read."""
+
+    reads = 0
+
+    def __getitem__(self, place):
+        self.reads += 1
+        return super().__getitem__(place)
+
+
+def test_a_lookup_asked_again_reads_nothing_while_nothing_has_changed(driver):
+    d = driver()
+    stored(d, ["h1", "h2"])
+    request = d.add("B", ["h1", "h2"])
+    request.block_hashes = hashes = Counted(request.block_hashes)
+
+    assert d.match("B") == d.match("B") == d.match("B") == (8, True)
+    assert hashes.reads == 1
+    assert d.match("B", 1) == (4, True)  # the GPU has more
+    assert hashes.reads == 2
+
+
+def test_a_lookup_asked_again_sees_what_has_been_stored_since(driver):
+    d = driver()
+    d.add("B", ["h1", "h2"])
+    assert d.match("B") == (0, False)
+    stored(d, ["h1", "h2"])
+    assert d.match("B") == (8, True)
+    d.machine.reset_cache()
+    assert d.match("B") == (0, False)
