@@ -78,6 +78,11 @@ class Connector:
         return max(int(run["phases"]["again"]["hooks"]["get_num_new_matched_tokens"]["calls"]) for run in self.runs)
 
     @property
+    def grown_mib(self) -> float:
+        """Memory that serving has added by the end of decoding, vLLM's included; of the first run, in a new process."""
+        return round(float(self.runs[0]["grown_mib"]), 1)
+
+    @property
     def blocks_stored(self) -> int:
         return int(self.runs[0]["blocks_stored"])
 

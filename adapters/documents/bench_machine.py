@@ -15,6 +15,7 @@ class MeasuredConnector(Part):
     seconds: dict[str, float] = Field(description="By what is measured: per step or per call, as its name says.")
     schedule_seconds: float = Field(ge=0, description="A whole schedule() while decoding.")
     lookups: int = Field(ge=0, description="How often it was asked for a hit when the prompts came again.")
+    grown_mib: float = Field(description="Memory added by the end of decoding, vLLM's own included; of the first run.")
     blocks_stored: int = Field(ge=0)
     blocks_loaded: int = Field(ge=0)
 

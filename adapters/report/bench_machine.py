@@ -24,6 +24,7 @@ def render(document: BenchMachineDocument) -> RenderableType:
         rows.add_row(what, *times, *(f"{ratios[p]:.2f}" if p in ratios else "" for p in document.build_meta_ratio))
     rows.add_row("schedule(), decode", *(f"{c.schedule_seconds * 1e6:,.1f}" for c in document.connectors))
     rows.add_row("lookups when prompts come again", *(f"{c.lookups:,}" for c in document.connectors))
+    rows.add_row("memory added, MiB (vLLM's included)", *(f"{c.grown_mib:,.0f}" for c in document.connectors))
     rows.add_row("blocks stored", *(f"{c.blocks_stored:,}" for c in document.connectors))
     rows.add_row("blocks loaded", *(f"{c.blocks_loaded:,}" for c in document.connectors))
     return stack(head, Text(), rows, Text(), conclusion(document))

@@ -15,7 +15,7 @@ def connector(name, seconds, stored=10, loaded=8):
     phases = {phase: {"hooks": {}, "steps": 1, "schedule_per_step": 1.0} for phase, *_ in HOOKS.values()}
     for phase, hooks, _ in HOOKS.values():
         phases[phase]["hooks"][hooks[0]] = {"calls": 1, "per_call": seconds, "per_step": seconds, "total": seconds}
-    run = {"phases": phases, "blocks_stored": stored, "blocks_loaded": loaded}
+    run = {"phases": phases, "blocks_stored": stored, "blocks_loaded": loaded, "grown_mib": 1.0}
     return Connector(name, [run])
 
 
