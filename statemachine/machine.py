@@ -47,12 +47,11 @@ QUESTIONS = (
 """What the machine asks before it has chosen everything that the action is about."""
 
 LOOKUPS: tuple[tuple[str, tuple[int, ...]], ...] = (
-    ("kept", (0,)),
     ("chunk_hash", ()),
     ("job_block", ()),
     ("load_value", (0,)),
 )
-"""What the machine looks up: kept blocks by request, chunks by hash, jobs by block, loaded prefixes by block."""
+"""What the machine looks up: chunks by hash, jobs by block, loaded prefixes by block."""
 
 
 @dataclass(slots=True)
@@ -140,7 +139,6 @@ class KVOffloadMachine:
         self._phase, self._pending_count = ledger.function("phase"), ledger.function("pending_count")
         self._block_state, self._chunk_state = ledger.function("block_state"), ledger.function("chunk_state")
         self._hashed, self._must_flush = ledger.relation("hashed"), ledger.relation("must_flush")
-        self._kept = ledger.index("kept", 0)
         self._by_hash = ledger.inverse("chunk_hash")
         self._job_loads = ledger.relation("job_loads")
         self._loadable = frozenset(ledger.program.tables["chunk"].states_with("plan_load"))
@@ -381,8 +379,10 @@ class KVOffloadMachine:
         self._behind.discard(request)
 
     def _store_what_was_kept(self, tracked: Tracked) -> None:
-        request = tracked.request.request_id
-        for block, hash_ in list(self._kept.get(request, ())):
+        """What the request has published and its store scan has not come to."""
+        request, hashes = tracked.request.request_id, tracked.request.block_hashes
+        for place in range(tracked.scanned, tracked.published):
+            block, hash_ = tracked.table[place], hashes[place]
             if self._may("plan_finish_store", request, block, hash_):
                 chunk = self.chunks.take()
                 if chunk is None:
