@@ -25,6 +25,7 @@ class Mutant(Part):
         description="violated; unreachable, of a witness; vacuous, of a premise or an action; or proof fails."
     )
     slice: str | None = Field(description="Where it was noticed.")
+    scope: str | None = Field(None, description="At what size it was noticed, if not the slice's own.")
     actions: list[str] = Field(description="The shortest counterexample, one action instance a step.")
     note: str = Field(description="What is known of a survivor, or else should be known of a verdict.")
     seconds: float = Field(ge=0)
@@ -65,3 +66,6 @@ class MutateDocument(Document):
     refused: list[RefusedChange]
     duplicates: list[DuplicateChange]
     not_generated: int = Field(ge=0, description="Changes that fold to the specification as it is.")
+    composed: list[str] = Field(
+        [], description="Modules put together from others, which are left out: their actions are changed in those."
+    )

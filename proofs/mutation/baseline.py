@@ -51,6 +51,7 @@ class Baseline:
     """A slice explored to its end.
 
     Attributes:
+        resized: at another scope than the slice's own.
         level_ends: per depth, the number after that of its last state.
         reached: the witnesses and premises that some state meets.
         met_by_steps: per witness of steps, the states with an edge that meets it, and that edge's instance.
@@ -80,6 +81,7 @@ class Baseline:
         self.spec, self.switches, self.slice = spec, switches, slice_
         self.system: System = elaborate(spec, switches, slice_, scope, None if judged else ())
         self.scope = self.system.scope
+        self.resized = scope is not None
         self._judged = judged
         self.program = Program(self.system)
         self.monitors = Monitors(self.program)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -34,6 +34,8 @@ MORE_STATES, MORE_SECONDS = 60_000, 20.0
 BASELINE_STATES, BASELINE_SECONDS = 1_500_000, 120.0
 SECOND_STATES, SECOND_SECONDS = 40_000, 6.0
 """Of a slice at its second size, by which an equivalence is checked once more."""
+TWO_STATES, TWO_SECONDS = 150_000, 20.0
+"""Of a slice with two elements of a sort of which no other slice has more than one."""
 
 
 @dataclass(slots=True)
@@ -44,7 +46,7 @@ class Verdict:
         row: what was changed, for a person; a row of a table as (from, event, to).
         killed_by: the property that noticed; for a lemma, the property whose proof fails.
         how: ``violated``, ``unreachable`` (a witness), ``vacuous`` (a premise or an action), ``proof fails``.
-        slice: where.
+        slice: where, and scope, if it is not the slice's own: at what size.
         actions: the shortest counterexample, or nothing where there is none.
         trace: the file that it was written to.
         equivalent_reason: why no property can notice.
@@ -60,6 +62,7 @@ class Verdict:
     killed_by: str | None = None
     how: str | None = None
     slice: str | None = None
+    scope: str | None = None
     actions: list[str] = field(default_factory=list)
     trace: str | None = None
     equivalent_reason: str | None = None
@@ -96,7 +99,8 @@ class Judge:
         self.slices = sorted(slices, key=lambda s: (not s.quick, self._weight(s)))
         self.deadline, self.trace_dir = deadline, trace_dir
         self._baselines: dict[str, Baseline | None] = {}
-        self._seconds: dict[str, Baseline | None] = {}
+        self._seconds: dict[str, list[Baseline]] = {}
+        self._doubles: dict[tuple[str, str], Baseline | None] = {}
         self._lemmas: object = None
 
     def judge(self, change: Change | str) -> Verdict:
@@ -210,6 +214,7 @@ class Judge:
             return False
         verdict.status, verdict.killed_by, verdict.how = "killed", kill.property_id, kill.how
         verdict.slice = mutated.baseline.slice.name
+        verdict.scope = _scope(mutated.baseline.scope) if mutated.baseline.resized else None
         if found.automatic and kill.how != "violated":
             verdict.note = f"because automatic checks stop a step: {', '.join(sorted(found.automatic))}"
         if kill.found is not None:
@@ -236,21 +241,61 @@ class Judge:
         return str(path)
 
     def _equivalence(self, verdict: Verdict, changed: Specification, action: str, lives: list[Slice]) -> str:
-        """Say that a mutant is equivalent, if its graph is also the same at a second size of every slice."""
-        second_sizes: list[str] = []
+        """Say that a mutant is equivalent, if its graph is also the same at a second size of every slice.
+
+        Of each sort some graph must have two elements: what is said of one worker, or of one block, may
+        be wrong of the second. Where that graph differs, its properties may notice.
+        """
+        same = f"the same graph in {_names(lives)}"
+        compared: list[tuple[Slice, dict[str, int]]] = []
         for s in lives:
             self._check_time()
-            second = self._second(s)
-            if second is None:
-                return f"the same graph in {_names(lives)}; {s.name} has no second size within the limits"
-            if Mutated(second, changed, action).first_difference() is not None:
-                return f"the same graph in {_names(lives)}, but not at {_scope(second.scope)} of {s.name}"
-            second_sizes.append(f"{s.name} at {_scope({k: n for k, n in second.scope.items() if n != s.scope[k]})}")
+            seconds = self._seconds_of(s)
+            if not seconds:
+                return f"{same}; {s.name} has no second size within the limits"
+            for second in seconds:
+                if self._differs(verdict, second, changed, action):
+                    return self._difference(verdict, same, second)
+                compared.append((s, second.scope))
+        for sort in sorted({sort for s in lives for sort in s.scope}):
+            if any(scope.get(sort, 1) > 1 for s, second in compared for scope in (s.scope, second)):
+                continue
+            self._check_time()
+            double = self._double(lives, sort)
+            if double is None:
+                return f"{same}; none of them with two of {sort} is within the limits"
+            if self._differs(verdict, double, changed, action):
+                return self._difference(verdict, same, double)
+            compared.append((double.slice, double.scope))
         verdict.status = "equivalent"
+        sizes = [f"{s.name} at {_scope({k: n for k, n in at.items() if n != s.scope[k]})}" for s, at in compared]
         verdict.equivalent_reason = (
-            f"the same reachable states and labelled transitions in {_names(lives)}, and in {', '.join(second_sizes)}"
+            f"the same reachable states and labelled transitions in {_names(lives)}, and in {', '.join(sizes)}"
         )
         return ""
+
+    def _double(self, lives: list[Slice], sort: str) -> Baseline | None:
+        """The smallest of these slices that can be explored with two elements of a sort, its properties judged."""
+        having = [s for s in lives if sort in s.scope]
+        for s in sorted(
+            having, key=lambda s: len(b.states) if (b := self._baseline(s)) is not None else BASELINE_STATES
+        ):
+            if (s.name, sort) not in self._doubles:
+                seconds = min(TWO_SECONDS, self.deadline - time.perf_counter())
+                scope = {**s.scope, sort: 2}
+                try:
+                    found = Baseline(self.spec, self.switches, s, scope, states=TWO_STATES, seconds=seconds)
+                except TooLarge:
+                    self._check_time()
+                    found = None
+                self._doubles[s.name, sort] = found
+            if (found := self._doubles[s.name, sort]) is not None:
+                return found
+        return None
+
+    def _states(self, s: Slice) -> int:
+        baseline = self._baseline(s)
+        return BASELINE_STATES if baseline is None else len(baseline.states)
 
     def _mutated(self, s: Slice, changed: Specification, action: str) -> Mutated | None:
         self._check_time()
@@ -268,24 +313,42 @@ class Judge:
                 self._baselines[s.name] = None
         return self._baselines[s.name]
 
-    def _second(self, s: Slice) -> Baseline | None:
-        """The graph of a slice with one sort larger, or if that is too large, smaller."""
+    def _differs(self, verdict: Verdict, other: Baseline, changed: Specification, action: str) -> bool:
+        """Whether the mutant's graph differs at another size; a property that notices there kills it."""
+        mutated = Mutated(other, changed, action)
+        start = self._start(mutated)
+        if start is not None:
+            self._notices(verdict, Search(mutated, start), MORE_STATES, MORE_SECONDS)
+        return start is not None
+
+    def _difference(self, verdict: Verdict, same: str, other: Baseline) -> str:
+        where = f"{_scope(other.scope)} of {other.slice.name}"
+        return f"noticed at {where}, where no slice is" if verdict.status == "killed" else f"{same}, but not at {where}"
+
+    def _seconds_of(self, s: Slice) -> list[Baseline]:
+        """The graphs of a slice with two of a sort of which it has one; if all are too large, with one more or less."""
         if s.name not in self._seconds:
-            self._seconds[s.name] = next(self._second_sizes(s), None)
+            first = self._baseline(s)
+            small = first is not None and len(first.states) * 4 <= SECOND_STATES
+            sizes = sorted(s.scope.items(), key=lambda i: i[1])
+            doubled = [{**s.scope, sort: 2} for sort, n in sizes if n == 1] if small else []
+            larger = [{**s.scope, sort: n + 1} for sort, n in sizes if n > 1] if small else []
+            smaller = [{**s.scope, sort: n - 1} for sort, n in s.scope.items() if n > 1]
+            found = [b for b in (self._sized(s, scope) for scope in doubled) if b is not None]
+            if not found:
+                sized = (self._sized(s, scope, smaller=scope in smaller) for scope in (*larger, *smaller))
+                found = [b for b in [next((b for b in sized if b is not None), None)] if b is not None]
+            self._seconds[s.name] = found
         return self._seconds[s.name]
 
-    def _second_sizes(self, s: Slice) -> Iterator[Baseline]:
-        first = self._baseline(s)
-        small = first is not None and len(first.states) * 4 <= SECOND_STATES
-        larger = [{**s.scope, sort: n + 1} for sort, n in sorted(s.scope.items(), key=lambda i: i[1])] if small else []
-        smaller = [{**s.scope, sort: n - 1} for sort, n in s.scope.items() if n > 1]
-        for scope in (*larger, *smaller):
-            seconds = min(SECOND_SECONDS if scope in larger else BASELINE_SECONDS, self.deadline - time.perf_counter())
-            states = SECOND_STATES if scope in larger else BASELINE_STATES
-            try:
-                yield Baseline(self.spec, self.switches, s, scope, states=states, seconds=seconds, judged=False)
-            except TooLarge:
-                self._check_time()
+    def _sized(self, s: Slice, scope: dict[str, int], *, smaller: bool = False) -> Baseline | None:
+        seconds = min(BASELINE_SECONDS if smaller else SECOND_SECONDS, self.deadline - time.perf_counter())
+        states = BASELINE_STATES if smaller else SECOND_STATES
+        try:
+            return Baseline(self.spec, self.switches, s, scope, states=states, seconds=seconds)
+        except TooLarge:
+            self._check_time()
+            return None
 
     def _check_time(self) -> None:
         if time.perf_counter() > self.deadline:

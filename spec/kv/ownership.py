@@ -238,6 +238,19 @@ LAST_STEP_FLUSHES = ActionProperty(
     formula=_all_finished >> forall(j, live(j) >> job_state(j).eq(job_states["flush_requested"])),
 )
 
+FLUSHED_FOR_A_REASON = ActionProperty(
+    id="flush-has-a-reason",
+    policy=True,
+    source="vLLM PR 42611; seeds 002; contract 2.1 flush sources",
+    doc=(
+        "A flush is ordered of a job that something demands it of (its block given away, its request preempted, a "
+        "reset), or once all tracked requests have finished, and not while one of them goes on."
+    ),
+    slices=(TINY, FINISH, FINISH_TWICE, STORE, LOAD_ACK, IDLE),
+    actions=("order_flush", "order_flush_of_load"),
+    formula=must_flush(j) | _all_finished,
+)
+
 ENGINE_RESTS = Invariant(
     id="engine-rests-with-nothing-pending",
     policy=True,
@@ -306,6 +319,7 @@ OWNERSHIP = (
     PREEMPTED_STORES_ONLY,
     PREEMPTED_ARE_FLUSHED,
     LAST_STEP_FLUSHES,
+    FLUSHED_FOR_A_REASON,
     ENGINE_RESTS,
     STALE_TOUCHES_NOTHING,
     RESET_FORGETS,

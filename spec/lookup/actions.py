@@ -96,7 +96,7 @@ chunk_stored = _key(
 chunk_planned = _key("chunk_planned", "A store of the chunk is planned.", "contract 3.2 prepare_store")
 chunk_completed = _key(
     "chunk_completed", "The store of the chunk has ended on all workers.", "contract J11, 3.2 complete_store",
-    Fairness.WEAK, "submitted stores end, and every worker reports",
+    Fairness.STRONG, "submitted stores end, every worker reports, and reports are heard between two visits",
 )  # fmt: skip
 chunk_failed = _key("chunk_failed", "The store of the chunk has failed.", "contract 3.2", fault=True)
 chunk_evicted = _key("chunk_evicted", "The tier makes room.", "contract 3.2, I-40")

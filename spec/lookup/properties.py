@@ -202,7 +202,41 @@ MODEL_IS_LAID_DOWN = ActionProperty(
 
 _witness = witnesses_of("")
 
+FULL_ASKED_ONCE = ActionProperty(
+    id="full-groups-are-asked-once",
+    source="contract 5(d): windowed groups only are run again, because hits of full groups are downward closed",
+    doc="Where nothing defers, a full group is asked once in a lookup: a shorter hit needs no other chunks of it.",
+    slices=ALL_READY,
+    actions=("ask", "ask_in_vain"),
+    formula=full(g) >> forall(q2, ~asked(r, g, q2)),
+)
+PENDING_ENDS = LeadsTo(
+    id="awaited-chunk-comes-or-fails",
+    source="contract Q4, R-02, J11: what a lookup waits for is a store, and stores end",
+    doc="A chunk that is being stored is not so for ever, however often lookups ask about it.",
+    slices=(PENDING,),
+    vars=(g, p),
+    premise=key_state(g, p).eq(key_states["pending"]),
+    conclusion=key_state(g, p).ne(key_states["pending"]),
+)
+ASKED_AGAIN = LeadsTo(
+    id="put-off-lookup-is-asked-again",
+    source="contract Q4, R-02: every schedule() asks again",
+    doc="Who waits for a lookup, put off or not, gets one.",
+    slices=(PENDING,),
+    vars=(r,),
+    premise=lookup_state(r).eq(lookup_states["waiting"]),
+    conclusion=searching(r),
+)
 WITNESSES = (
+    _witness(
+        "request-waits-for-its-lookup", exists(r, lookup_state(r).eq(lookup_states["waiting"])),
+        "A request waits for its lookup.", PENDING, source="contract Q1",
+    ),
+    _witness(
+        "chunk-is-being-stored", exists(g, p, key_state(g, p).eq(key_states["pending"])),
+        "A chunk is being stored.", PENDING, source="contract 3.2 prepare_store",
+    ),
     _witness(
         "lookup-is-under-way", exists(r, searching(r)), "A lookup asks its groups.", *EVERY, source="contract 5(d)",
     ),
@@ -226,6 +260,6 @@ WITNESSES = (
 
 PROPERTIES: tuple[Property, ...] = (
     FOUND_IS_READY, NOTHING_LONGER, LATER_IS_OWN, LATER_IS_SHARED, NOTHING_MISSED, ASKED_ONCE, ASKED_FOR_NEWS,
-    WIDER_FIRST, WINDOWS_SLIDE, MODEL_IS_LAID_DOWN, ENDS,
+    WIDER_FIRST, WINDOWS_SLIDE, MODEL_IS_LAID_DOWN, FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
     *WITNESSES, *LEMMAS, *prompt_order.lemmas(EVERY),
 )  # fmt: skip

@@ -20,7 +20,10 @@ PRESETS = (
     Preset(
         name="vllm-0.32.0/OffloadingConnector",
         values=_SOUND,
-        doc="As it is in 0.22. An answer of a further tier that is to come (RETRY) defers there even behind a hit.",
+        doc=(
+            "As it is in 0.22, for one tier. An answer of a further tier that is to come (RETRY) is "
+            "not modelled: there it defers the whole lookup even where a shorter hit needs no such chunk."
+        ),
     ),
 )
 
@@ -78,5 +81,5 @@ EXPECTATIONS = (
     expect("holds", WINDOWS, _LOADABLE, "PR 41228", "seed"),
     expect("holds", THREE_GROUPS, _ORDER, "PR 41228", "seed"),
     expect("holds", PENDING, _LONGEST, "PR 41228", "vllm-0.22.1/OffloadingConnector"),
-    expect("holds", PENDING, _LATER, "contract 5(d)", "vllm-0.32.0/OffloadingConnector"),
+    expect("holds", PENDING, _LATER, "of what is being stored; no RETRY here", "vllm-0.32.0/OffloadingConnector"),
 )  # fmt: skip

@@ -23,7 +23,7 @@ lookup_states = Enumeration(
 key_states = Enumeration(
     name="key_states",
     members=("miss", "pending", "ready"),
-    doc="what the tier answers about a key (MISS, HIT_PENDING, HIT); RETRY, of a further tier, is as HIT_PENDING",
+    doc="what the tier answers about a key (MISS, HIT_PENDING, HIT); RETRY, of a further tier, is not modelled",
 )
 ENUMS = (lookup_states, key_states)
 
