@@ -50,26 +50,6 @@ DEMONSTRATIONS = (
         ),
     ),
     Demonstration(
-        failure="B-183",
-        change="drop-conjunct:loaded:loads-have-ended",
-        slice="tiny",
-        property="block-being-loaded-is-in-use",
-        story=(
-            "A request whose block a load fills is let go without asking whether the load has ended. It ends, the "
-            "block goes back to the free queue, and the load still writes it."
-        ),
-    ),
-    Demonstration(
-        failure="B-179",
-        change="drop-fairness:report",
-        slice="tiny",
-        property="issued-jobs-complete",
-        story=(
-            "A store has been copied and its worker keeps the report back while the request goes on. To the scheduler "
-            "the store is in flight at every step, for as long as the request lives."
-        ),
-    ),
-    Demonstration(
         failure="B-042",
         set={"kv_reset": "ignored"},
         slice="reset",

@@ -88,6 +88,7 @@ BLOCKS = (
         source="vLLM 0.32.0: v1/core/sched/scheduler.py:2699-2710,3222-3231",
         standing=("implied",),
         properties=(
+            "block-being-loaded-is-in-use-in-pipeline",
             "load-target-stays-owned",
             "block-being-loaded-is-in-use",
             "loading-holds-what-it-fills",

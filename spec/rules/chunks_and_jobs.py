@@ -174,7 +174,7 @@ CHUNKS_AND_JOBS = (
         ),
         source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py:764-917",
         standing=("implied", "seen"),
-        properties=("returned-hit-is-loadable",),
+        properties=("returned-hit-is-loadable", "found-hit-is-ready-in-every-group"),
     ),
     Rule(
         id="I-53",

@@ -81,7 +81,7 @@ LIVENESS = (
             "issued-jobs-complete",
             "group-stores-complete",
             "every-started-send-ends",
-            "completion-is-forwarded-at-once",
+            "completion-is-forwarded",
         ),
     ),
     Rule(

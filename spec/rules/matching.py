@@ -115,7 +115,6 @@ MATCHING = (
         ),
         source="vLLM 0.32.0: v1/core/sched/scheduler.py:983",
         standing=("implied", "seen"),
-        properties=("unread-scan-starts-at-the-head",),
         outside=(
             "Such a request starts without a question in the model: that it is asked, and its answer dropped, is"
             " not shown."

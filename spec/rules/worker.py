@@ -78,7 +78,7 @@ WORKER = (
         properties=(
             "a-step-message-per-worker",
             "issued-jobs-complete",
-            "every-planned-store-completes",
+            "issued-jobs-complete-in-pipeline",
         ),
         outside="That get_finished queues the stores of a step without a forward in 0.28 is not modelled.",
     ),

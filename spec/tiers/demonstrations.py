@@ -167,7 +167,7 @@ DEMONSTRATIONS = (
         set={"store_report": "at_finish"},
         change="guard-false:finish",
         slice="task_blocks",
-        property="completion-is-forwarded-at-once",
+        property="completion-is-forwarded",
         story=(
             "A store is done and the worker keeps the report back until its request finishes; as long as the request "
             "runs, the scheduler takes the store for one in flight."

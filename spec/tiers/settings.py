@@ -343,7 +343,7 @@ EXPECTATIONS = (
                 "the block is stored already, and nobody speaks of the task any more",
             ),
             (
-                "store_report", "at_finish", "task_tables", "completion-is-forwarded-at-once",
+                "store_report", "at_finish", "task_tables", "completion-is-forwarded",
                 "the task is done, and the scheduler is not told",
             ),
             (

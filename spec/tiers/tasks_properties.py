@@ -149,7 +149,7 @@ ALL_STARTED = LeadsTo(
     conclusion=~_created,
 )
 FORWARDED = LeadsTo(
-    id="completion-is-forwarded-at-once",
+    id="completion-is-forwarded",
     source="B-179 ATOM #2146",
     doc="A task that is started ends, whether or not its request goes on.",
     slices=(TABLES, BLOCKS),
