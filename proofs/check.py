@@ -17,6 +17,7 @@ from interlock.proofs.explorer.program import Program
 from interlock.proofs.explorer.result import Counterexample, Exploration, PropertyVerdict
 from interlock.proofs.explorer.search import Limits
 from interlock.proofs.explorer.search import Progress as SearchProgress
+from interlock.proofs.explorer.size import require_buildable, require_sizes
 from interlock.proofs.explorer.trace import write_counterexample
 from interlock.proofs.selection import changed, choose, concerned
 from interlock.spec.language.elaborate import elaborate
@@ -41,12 +42,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A property that fails, with the actions of a shortest counterexample and the trace, if written."""
+    """A property that fails: the actions of a counterexample, where its cycle starts, and the trace, if written."""
 
     property: str
     length: int
     trace: str | None
     actions: list[str]
+    cycle_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ def run_check(
     Raises:
         UnknownName: a slice, sort, preset, switch, value, property or action that no module has.
         NoDevice: there is no CUDA device.
+        ScopeTooLarge: a slice cannot be built at these sizes; nothing was explored.
     """
     for kind, name, known in (("engine", engine, ENGINES), ("device", device, DEVICES)):
         if name not in known:
@@ -145,10 +148,13 @@ def run_check(
         properties=properties,
         quick=quick,
     )
+    require_sizes(scope or {})
+    systems = [elaborate(c.spec, c.switches, c.slice, c.scope, c.properties) for c in chosen]
+    for system in systems if scope else ():
+        require_buildable(system)
     limits = limits if memory is None else replace(limits, memory=memory)
     runs: list[Run] = []
-    for number, c in enumerate(chosen):
-        system = elaborate(c.spec, c.switches, c.slice, c.scope, c.properties)
+    for number, (c, system) in enumerate(zip(chosen, systems, strict=True)):
 
         def report(p: SearchProgress, number: int = number) -> None:
             if progress is not None:
@@ -162,7 +168,7 @@ def run_check(
         runs.append(run)
         if progress is not None:
             progress(Progress(f"slice {c.slice.name} done", number + 1, len(chosen), run))
-    verdict, reason = _judge(runs)
+    verdict, reason = _judge(runs, {c.spec.name: len(c.spec.properties) for c in chosen})
     return CheckResult(verdict, reason, runs)
 
 
@@ -175,7 +181,9 @@ def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
             trace = trace_dir / f"{system.slice.name}.{c.property_id.replace(':', '-')}.jsonl"
             write_counterexample(trace, found.program, c, preset)
         violations.append(
-            Violation(c.property_id, c.length, None if trace is None else str(trace), actions(found.program, c))
+            Violation(
+                c.property_id, c.length, None if trace is None else str(trace), actions(found.program, c), c.loop_from
+            )
         )
     for property_id, verdict in found.verdicts.items():
         if verdict == "violated" and not any(v.property == property_id for v in violations):
@@ -205,8 +213,12 @@ def actions(program: Program, found: Counterexample) -> list[str]:
     return [program.instances[s.instance].text(program.system) for s in found.steps]
 
 
-def _judge(runs: list[Run]) -> tuple[Verdict, str]:
-    """Violated beats inconclusive beats holds; a run without properties, or cut short, is no pass."""
+def _judge(runs: list[Run], declared: dict[str, int]) -> tuple[Verdict, str]:
+    """Violated beats inconclusive beats holds; a run without properties, or cut short, is no pass.
+
+    Args:
+        declared: by module, how many properties it has.
+    """
     violated = [f"{v.property} in {r.slice}" for r in runs for v in r.violations]
     if violated:
         return "violated", ", ".join(violated)
@@ -222,4 +234,13 @@ def _judge(runs: list[Run]) -> tuple[Verdict, str]:
             return "inconclusive", f"vacuous in {r.slice}: {', '.join(vacuous)}"
         if not r.exhaustive:
             return "inconclusive", f"slice {r.slice} was not explored to its end"
-    return "holds", f"{counted(len(runs), 'slice')}, every reachable state"
+    return "holds", f"{_counts(runs, declared)}, every reachable state"
+
+
+def _counts(runs: list[Run], declared: dict[str, int]) -> str:
+    """What was checked, of what there is. A property of a composed module is none of those that it is composed of."""
+    judged = len({(r.module, i) for r in runs for i in r.properties})
+    return (
+        f"{counted(len(runs), 'slice')} of {counted(len(declared), 'module')}, {judged:,} of"
+        f" {'its' if len(declared) == 1 else 'their'} {counted(sum(declared.values()), 'property', 'properties')}"
+    )

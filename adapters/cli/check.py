@@ -65,7 +65,8 @@ def check(
 ) -> int:
     """Explore the states of slices of the specification's modules.
 
-    Every reachable state at the scope's size, breadth-first, so counterexamples are shortest.
+    Every reachable state at the scope's size, breadth-first, so counterexamples are shortest; of a
+    leads-to property they are a path and a cycle, not always the shortest.
     """
     from interlock.adapters.cli.bindings.check import CheckBinding, CheckRequest
     from interlock.adapters.cli.conduct import conduct
@@ -73,7 +74,7 @@ def check(
 
     if quick and slices:
         raise UsageProblem("--quick and --slice both choose slices", "give one of them")
-    session = Session(context.obj, json)
+    session = Session(context.obj, json, {"--trace": trace})
     if trace is not None:
         require_place_for(trace, "--trace")
     request = CheckRequest(

@@ -26,5 +26,5 @@ def explain(
     from interlock.adapters.cli.traces import require_trace
 
     require_trace(trace)
-    session = Session(context.obj, json)
+    session = Session(context.obj, json, {"TRACE": trace})
     return conduct(ExplainBinding(trace, step, session), session)

@@ -1,6 +1,7 @@
 """`interlock gate`: hold a connector to the contract, without a GPU."""
 
 from enum import StrEnum
+from os.path import isfile
 from pathlib import Path
 from typing import Annotated
 
@@ -100,7 +101,8 @@ def gate(
         )
     if trace_dir is not None:
         options.make_folder("--trace-dir", trace_dir)
-    session = Session(context.obj, json)
+    given = connector_config if connector_config is not None and isfile(connector_config) else None
+    session = Session(context.obj, json, {"--connector-config": None if given is None else Path(given)})
     request = GateRequest(
         connector=connector,
         connector_config=connector_config,

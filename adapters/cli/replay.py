@@ -50,7 +50,6 @@ def replay(
     require_trace(trace)
     if to is not None and convert is None:
         raise UsageProblem("--to says where, but not what", "give --convert itf or --convert perfetto")
-    session = Session(context.obj, json)
     if convert is not None:
         to = to or trace.with_name(f"{trace.name.removesuffix('.jsonl')}.{convert.value}.json")
         require_place_for(to, "--to")
@@ -58,4 +57,5 @@ def replay(
         require_place_for(pytest, "--pytest")
         if not (pytest.name.startswith("test_") and pytest.suffix == ".py"):
             raise UsageProblem(f"--pytest {pytest}: pytest does not collect that name", "name it test_….py")
+    session = Session(context.obj, json, {"TRACE": trace, "--to": to, "--pytest": pytest})
     return conduct(ReplayBinding(trace, None if convert is None else convert.value, to, pytest, session), session)

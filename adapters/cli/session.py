@@ -2,6 +2,7 @@
 
 import shlex
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -21,10 +22,12 @@ class Session:
     Args:
         argv: what was typed after `interlock`.
         json: where the document goes; None for nowhere.
+        files: every other file that is read or written, by its option or argument; none may be another.
     """
 
     argv: list[str]
     json: Path | None
+    files: Mapping[str, Path | None] = field(default_factory=dict)
     spec_digest: str = "unknown"
     """Set by the binding as soon as it has read the specification."""
     started: float = field(default_factory=time.monotonic)
@@ -34,6 +37,7 @@ class Session:
         self.progress = ProgressView(self.argv[0])
         if self.json is not None:
             require_place_for(self.json, "--json")
+        require_different({**self.files, "--json": self.json})
 
     @property
     def seconds(self) -> float:
@@ -61,6 +65,22 @@ class Session:
             if name not in common and name != "schema_" and hasattr(result, name)
         }
         return kind(**common, **own)
+
+
+def require_different(files: Mapping[str, Path | None]) -> None:
+    """Refuse one file for two purposes: one of them would overwrite the other.
+
+    What is no regular file (/dev/null, /dev/stdout, a pipe) may serve for several.
+    """
+    seen: list[tuple[str, Path]] = []
+    for option, path in files.items():
+        if path is None or (path.exists() and not path.is_file()):
+            continue
+        for other, before in seen:
+            # By its place, and by what is there: names can differ in case, or be links to one file.
+            if before.resolve() == path.resolve() or (before.exists() and path.exists() and before.samefile(path)):
+                raise UsageProblem(f"{other} and {option} are one file, {path}", "name two files")
+        seen.append((option, path))
 
 
 def require_place_for(path: Path, option: str) -> None:

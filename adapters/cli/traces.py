@@ -38,21 +38,21 @@ def counterexamples(file: Path | None) -> Iterator[Path | None]:
         yield Path(folder)
 
 
-def place(runs: Sequence[Run], file: Path | None) -> list[Run]:
+def place(runs: Sequence[Run], file: Path | None, document: Path | None = None) -> list[Run]:
     """Move the traces of violations to where the user wants them; returns the runs with new paths.
 
     The shortest counterexample becomes `file`. Any other becomes `STEM.SLICE.PROPERTY.SUFFIX`
-    beside it, with a number where one slice was run in several ways.
+    beside it, with a number where one slice was run in several ways, or where ``document`` goes.
     """
     if file is None:
         return list(runs)
     traced = [(v.length, r, i) for r, run in enumerate(runs) for i, v in enumerate(run.violations) if v.trace]
     moved: dict[tuple[int, int], str] = {}
-    taken: set[Path] = set()
+    taken: set[Path] = set() if document is None else {document.resolve()}
     for rank, (_, r, i) in enumerate(sorted(traced)):
         violation = runs[r].violations[i]
         target = file if rank == 0 else _beside(file, runs[r].slice, violation.property, taken)
-        taken.add(target)
+        taken.add(target.resolve())
         moved[r, i] = str(Path(str(violation.trace)).replace(target))
     return [
         run.model_copy(
@@ -71,6 +71,6 @@ def _beside(file: Path, slice_name: str, property_id: str, taken: set[Path]) -> 
     while True:
         parts = [file.stem, slice_name, property_id, *([str(number)] if number > 1 else [])]
         target = file.with_name(".".join(parts) + file.suffix)
-        if target not in taken:
+        if target.resolve() not in taken:
             return target
         number += 1

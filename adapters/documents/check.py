@@ -10,12 +10,18 @@ PropertyOutcome = Literal["holds", "violated", "inconclusive", "vacuous"]
 
 
 class Violation(Part):
-    """A property that fails, with its shortest counterexample."""
+    """A property that fails, with its counterexample: a shortest path, or of a leads-to property, a lasso."""
 
     property: str
     length: int = Field(ge=0, description="Steps of the counterexample, hidden ones included.")
     trace: str | None = Field(None, description="The trace file, or null if none was asked for.")
     actions: list[str] = Field([], description="The counterexample, one action instance a step.")
+    cycle_from: int | None = Field(
+        None,
+        ge=0,
+        description="Of a lasso, the index of the step at which its cycle starts (the length, if nothing has to "
+        "happen after the last step); null for all others.",
+    )
 
 
 class Run(Part):

@@ -9,6 +9,9 @@ from interlock.statemachine.plural import counted
 
 NUMBERS = frozenset({"states", "transitions", "depth", "seconds"})
 
+REPEATS = "from here the cycle repeats"
+STANDS_STILL = "from here nothing has to happen any more"
+
 
 def render(document: CheckDocument) -> RenderableType:
     """One line per run, its properties that do not hold, each counterexample, the conclusion."""
@@ -63,6 +66,9 @@ def _never_enabled(runs: list[Run]) -> RenderableType | None:
 
 def _violation(run: Run, violation: Violation) -> RenderableType:
     lines = [f"{number:>3}  {action}" for number, action in enumerate(violation.actions)]
+    if violation.cycle_from is not None:
+        stands = violation.cycle_from == len(violation.actions)
+        lines.insert(violation.cycle_from, f"     -- {STANDS_STILL if stands else REPEATS}")
     if violation.trace:
         lines.append(f"trace: {violation.trace}")
     if not violation.length:

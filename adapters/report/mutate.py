@@ -55,6 +55,7 @@ def _left_out(document: MutateDocument) -> Text | None:
         f"{counted(len(document.refused), 'change')} that the builder refuses" if document.refused else "",
         f"{len(document.duplicates):,} that another one stands for" if document.duplicates else "",
         f"{document.not_generated:,} that change nothing under the preset" if document.not_generated else "",
+        f"module {', '.join(document.composed)}, composed of others" if document.composed else "",
     ]
     said = ", ".join(p for p in parts if p)
     return Text(f"\nNot counted: {said}.") if said else None

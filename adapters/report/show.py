@@ -102,7 +102,7 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
         )
     if document.rules is not None:
         yield (
-            "Rules",
+            "Rules" if document.rules else "Rules: nothing in this module checks one",
             ("rule", "says", "standing", "checked by", "source"),
             [
                 (

@@ -60,7 +60,7 @@ def done(document: Document) -> str:
     """The numbers that say how much a verdict stands on."""
     match document:
         case CheckDocument():
-            properties = {name for run in document.runs for name in run.properties}
+            properties = {(run.module, name) for run in document.runs for name in run.properties}
             return (
                 f"{counted(len(document.runs), 'run')}, {counted(document.states, 'state')},"
                 f" {counted(document.transitions, 'transition')},"

@@ -21,12 +21,13 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A shortest path from the initial state.
+    """A shortest path from the initial state; of a leads-to property, a path and a cycle, not always the shortest.
 
     Args:
         steps: the path; the last step ends in the violating state, or is the violating step. None
             where the initial state is what is wrong.
-        loop_from: for a lasso, the index in ``steps`` after which the cycle starts; else ``None``.
+        loop_from: for a lasso, the index in ``steps`` of the step at which the cycle starts, or their
+            number if nothing has to happen after them; else ``None``.
         broken: the last step has no next state of its own (a range or definedness violation).
     """
 

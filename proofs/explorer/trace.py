@@ -52,8 +52,12 @@ def digest(state: State) -> str:
 
 
 def write_counterexample(path: Path, program: Program, found: Counterexample, preset: str) -> None:
-    """Write a counterexample; the file appears complete or not at all."""
+    """Write a counterexample; the file appears complete or not at all.
+
+    The ``meta`` of its header says what it is a counterexample to and, of a lasso, at which step its cycle starts.
+    """
     system = program.system
+    cycle = {} if found.loop_from is None else {"cycle_from": found.loop_from}
     head = header(
         system.spec,
         source="explorer",
@@ -62,6 +66,6 @@ def write_counterexample(path: Path, program: Program, found: Counterexample, pr
         slice_=system.slice.name,
         scope=system.scope,
         created_by="interlock check",
-        meta={"property": found.property_id, "message": found.message},
+        meta={"property": found.property_id, "message": found.message, **cycle},
     )
     write_trace(path, head, events(program, found))

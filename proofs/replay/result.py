@@ -49,7 +49,8 @@ class ReplayResult:
         candidates: states that fit the longest prefix: variables by name, what is not at its default.
         false_conjunct: the one that got furthest; ``false_conjuncts``: all of them.
         violations: properties that are false in every candidate, in the order of events.
-        warnings: what a reader should know although it is no verdict (another digest).
+        warnings: what a reader should know although it is no verdict (another digest, a property
+            that no log can break).
     """
 
     verdict: Verdict = "holds"

@@ -156,4 +156,5 @@ def _conclude(
         result.verdict, result.reason = "inconclusive", "the trace has no event of a modelled lifecycle"
     else:
         result.verdict = "holds"
-        result.reason = f"some behaviour explains all {result.consumed} events, and no property is broken"
+        no_property = "no property that a log can break" if replayer.setting.beyond_logs else "no property"
+        result.reason = f"some behaviour explains all {result.consumed} events, and {no_property} is broken"

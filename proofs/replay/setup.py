@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.errors import SpecificationError
-from interlock.spec.language.properties import Invariant
+from interlock.spec.language.properties import Invariant, LeadsTo, Quiescence
 from interlock.spec.language.specification import ByDigest, Specification, UnknownName
 from interlock.spec.language.system import System
 from interlock.statemachine.names import did_you_mean
@@ -30,6 +30,8 @@ class Setting:
     elements: dict[str, tuple[str, ...]]
     """Entities that exist although no event names them."""
     warnings: tuple[str, ...] = ()
+    beyond_logs: bool = False
+    """The trace was written for a property that no log can break."""
 
     @property
     def system(self) -> System:
@@ -85,7 +87,24 @@ def setting(
     warnings = []
     if header.spec_digest != spec.digest:
         warnings.append(f"the trace was written for specification digest {header.spec_digest}, this is {spec.digest}")
-    return Setting(program, checks, judged, *_sizes(program.system, header), warnings=tuple(warnings))
+    unjudged = _beyond_logs(spec, header)
+    if unjudged:
+        warnings.append(unjudged)
+    sizes, elements = _sizes(program.system, header)
+    return Setting(program, checks, judged, sizes, elements, tuple(warnings), beyond_logs=bool(unjudged))
+
+
+def _beyond_logs(spec: Specification, header: TraceHeader) -> str:
+    """What to say of a trace that shows how a property is violated that is about what never happens."""
+    name = header.meta.get("property")
+    match spec.properties_by_name().get(name) if isinstance(name, str) else None:
+        case LeadsTo():
+            kind = "a leads-to property"
+        case Quiescence():
+            kind = "a quiescence property"
+        case _:
+            return ""
+    return f"the trace was written for {name}, {kind}: a finite log cannot break it, so it is not judged here"
 
 
 @lru_cache(maxsize=16)

@@ -1,4 +1,4 @@
-"""What comes of jobs once their requests have ended: the last step, a load's request aborted, a preemption; rest."""
+"""What comes of jobs and blocks once their requests have ended: a load's request aborted, a preemption; rest."""
 
 from __future__ import annotations
 
@@ -25,21 +25,17 @@ from interlock.spec.pipeline.vocabulary import (
     j,
     j2,
     loads,
-    lost,
     pipeline_idle,
     resting,
     slot_state,
     slot_states,
     source,
     stored,
-    stow_state,
-    stow_states,
     t,
     t2,
     used,
 )
 
-FLUSHES = pipeline_idle.is_("flush", "flush_before_plan")
 _REPORTS = pipeline_idle.is_("flush", "drain")
 
 COMPLETE = LeadsTo(
@@ -51,22 +47,6 @@ COMPLETE = LeadsTo(
     vars=(j,),
     premise=under_way(j),
     conclusion=~under_way(j),
-)
-
-# Said here in its own words, and not in those of the rule that it checks.
-_nobody_goes_on = forall(b, ~waits_again(b) & ~(used(b) & ~held(b)))
-LAST_STEP_FLUSHES = ActionProperty(
-    id="last-step-flushes-every-job-in-pipeline",
-    policy=True,
-    source="vLLM PR 42611; seeds 002",
-    doc=(
-        "Once all tracked requests have finished, the metadata leaves no job without a flush order: stores and loads, "
-        "of this step and of those that are unprocessed."
-    ),
-    slices=EVERY,
-    applies=FLUSHES,
-    actions=("dispatch",),
-    formula=_nobody_goes_on >> forall(j, under_way(j) >> stow_state(j).eq(stow_states["flush_ordered"])),
 )
 
 RESTS = Invariant(
@@ -119,16 +99,6 @@ TARGET_IN_USE = Invariant(
     premise=exists(j, under_way(j) & loads(j)),
 )  # fmt: skip
 
-PREEMPTED_FLUSHED = Invariant(
-    id="preempted-stores-are-flushed-in-pipeline",
-    policy=True,
-    source="seeds 002; contract 2.1 flush sources, I-27, V-14",
-    doc="An open store whose request has been preempted is flushed by the metadata of that schedule().",
-    slices=WITH_PREEMPTION,
-    formula=forall(j, (lost(j) & is_open(j)) >> (flush_due(j) & ~loads(j))),
-    premise=exists(j, lost(j) & is_open(j)),
-)
-
 PREEMPTED_STORES_ONLY = ActionProperty(
     id="preempted-request-has-stores-only-in-pipeline",
     source="seeds 002; contract 2.1 flush sources (asserted there)",
@@ -166,6 +136,5 @@ COMES_BACK = ActionProperty(
 )
 
 ENDINGS: tuple[Property, ...] = (
-    COMPLETE, LAST_STEP_FLUSHES, RESTS, FINISHES_TOLD, HELD_RELEASED, TARGET_IN_USE, PREEMPTED_FLUSHED,
-    PREEMPTED_STORES_ONLY, ONCE, BETWEEN, COMES_BACK,
+    COMPLETE, RESTS, FINISHES_TOLD, HELD_RELEASED, TARGET_IN_USE, PREEMPTED_STORES_ONLY, ONCE, BETWEEN, COMES_BACK,
 )  # fmt: skip

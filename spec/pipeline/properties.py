@@ -6,6 +6,7 @@ from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import Primed, card, exists, forall
 from interlock.spec.pipeline.books import BOOKS
 from interlock.spec.pipeline.endings import ENDINGS
+from interlock.spec.pipeline.flushes import FLUSH_REASONS
 from interlock.spec.pipeline.lemmas import PIPELINE_LEMMAS
 from interlock.spec.pipeline.predicates import (
     carried,
@@ -17,6 +18,7 @@ from interlock.spec.pipeline.predicates import (
     with_worker,
 )
 from interlock.spec.pipeline.settings import DEPTH_ONE, DEPTH_TWO, EVERY
+from interlock.spec.pipeline.together import TOGETHER
 from interlock.spec.pipeline.vocabulary import (
     acks_due,
     b,
@@ -157,5 +159,5 @@ FLUSH_IS_BARRIER = ActionProperty(
 
 PROPERTIES: tuple[Property, ...] = (
     NOT_TWICE, SOURCE_STABLE, REPORTS_COUNTED, ENDED_LEFT_NOTHING, NOT_DUPLICATED, OWED_IS_WITH_WORKER,
-    BUSY_IS_OPEN, FLUSH_IS_BARRIER, *ENDINGS, *WITNESSES, *BOOKS,
+    BUSY_IS_OPEN, FLUSH_IS_BARRIER, *FLUSH_REASONS, *ENDINGS, *WITNESSES, *TOGETHER, *BOOKS,
 )  # fmt: skip

@@ -37,11 +37,12 @@ _PREEMPTIONS = ("preempt", "resume_request", "finish_preempted")
 _NO_LOADS = "No loads and no preemptions."
 
 DEPTH_ONE, DEPTH_ONE_PAIR, DEPTH_TWO = "depth_one", "depth_one_pair", "depth_two"
-DEPTH_ONE_LOAD, DEPTH_TWO_LOAD = "depth_one_load", "depth_two_load"
+DEPTH_ONE_LOAD, DEPTH_ONE_LOAD_PAIR, DEPTH_TWO_LOAD = "depth_one_load", "depth_one_load_pair", "depth_two_load"
 DEPTH_ONE_PREEMPT, DEPTH_TWO_PREEMPT = "depth_one_preempt", "depth_two_preempt"
+DEPTH_ONE_PREEMPT_BLOCKS = "depth_one_preempt_blocks"
 SLICES = (
     Slice(
-        name=DEPTH_ONE, scope={"block": 1, "job": 2, "worker": 1, "slot": 1}, quick=True,
+        name=DEPTH_ONE, scope={"block": 2, "job": 2, "worker": 1, "slot": 1}, quick=True,
         remove=(*_LOADS, *_PREEMPTIONS),
         doc=f"The synchronous scheduler: a step is processed before the next is scheduled. {_NO_LOADS}",
     ),
@@ -56,9 +57,14 @@ SLICES = (
         doc=f"The asynchronous scheduler: a second step is scheduled before the first is processed. {_NO_LOADS}",
     ),
     Slice(
-        name=DEPTH_ONE_LOAD, scope={"block": 1, "job": 2, "worker": 1, "slot": 1},
+        name=DEPTH_ONE_LOAD, scope={"block": 2, "job": 2, "worker": 1, "slot": 1},
         remove=(*_PREEMPTIONS, "plan_finish_store"),
         doc="The synchronous scheduler with loads beside stores, whose requests may be aborted meanwhile.",
+    ),
+    Slice(
+        name=DEPTH_ONE_LOAD_PAIR, scope={"block": 1, "job": 1, "worker": 2, "slot": 1},
+        remove=(*_PREEMPTIONS, "plan_finish_store"),
+        doc="The synchronous scheduler with two workers, both of which have to end a load before its block is free.",
     ),
     Slice(
         name=DEPTH_TWO_LOAD, scope={"block": 1, "job": 2, "worker": 1, "slot": 2},
@@ -70,6 +76,10 @@ SLICES = (
         doc="The synchronous scheduler with preemptions, stores and loads.",
     ),
     Slice(
+        name=DEPTH_ONE_PREEMPT_BLOCKS, scope={"block": 2, "job": 1, "worker": 1, "slot": 1},
+        doc="The synchronous scheduler with preemptions, of one request beside another.",
+    ),
+    Slice(
         name=DEPTH_TWO_PREEMPT, scope={"block": 1, "job": 1, "worker": 1, "slot": 2},
         doc="The asynchronous scheduler with preemptions, stores and loads.",
     ),
@@ -77,6 +87,7 @@ SLICES = (
 EVERY = tuple(s.name for s in SLICES)
 DEEP = tuple(s.name for s in SLICES if s.scope["slot"] > 1)
 WITH_LOADS = tuple(s.name for s in SLICES if "plan_load" not in s.remove)
+LOADS_AND_STORES = tuple(s.name for s in SLICES if s.name in WITH_LOADS and s.scope["job"] > 1)
 WITH_PREEMPTION = tuple(s.name for s in SLICES if "preempt" not in s.remove)
 
 _COMPLETE, _FLUSHES = "issued-jobs-complete-in-pipeline", "last-step-flushes-every-job-in-pipeline"

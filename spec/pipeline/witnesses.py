@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import Property, Witness
 from interlock.spec.language.terms import TRUE, Primed, Term, exists, forall
-from interlock.spec.pipeline.endings import FLUSHES
+from interlock.spec.pipeline.flushes import FLUSHES
 from interlock.spec.pipeline.predicates import carried, dispatched, open_store, reallocated, under_way, waits_again
 from interlock.spec.pipeline.settings import (
     DEPTH_ONE,

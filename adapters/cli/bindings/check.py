@@ -64,10 +64,10 @@ class CheckBinding:
                     trace_dir=trace_dir,
                 )
             except BaseException:
-                self.finished = place(self.finished, asked.trace)
+                self.finished = place(self.finished, asked.trace, self.session.json)
                 raise
             document = self.session.document(CheckDocument, result)
-            return document.model_copy(update={"runs": place(document.runs, asked.trace)})
+            return document.model_copy(update={"runs": place(document.runs, asked.trace, self.session.json)})
 
     def partial(self, reason: str) -> CheckDocument:
         """What the finished runs say; their violations stand, and the verdict is inconclusive."""

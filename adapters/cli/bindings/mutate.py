@@ -48,7 +48,8 @@ class MutateBinding:
             budget=max(asked.budget - self.session.seconds, 0),
             progress=self._progress,
         )
-        return self.session.document(MutateDocument, result)
+        document = self.session.document(MutateDocument, result)
+        return document.model_copy(update={"composed": [] if asked.modules or asked.slices else _composed()})
 
     def partial(self, reason: str) -> MutateDocument:
         """The mutants decided so far, and those that are not."""
@@ -83,3 +84,9 @@ class MutateBinding:
         finished = getattr(progress, "finished", None)
         for verdict in (*(listed.mutants if listed is not None else ()), *([finished] if finished is not None else ())):
             self.items[verdict.module, verdict.id] = Mutant.model_validate(verdict)
+
+
+def _composed() -> list[str]:
+    from interlock.spec.modules import COMPOSED, module
+
+    return [module(name).name for name in COMPOSED]

@@ -50,7 +50,7 @@ class ShowBinding:
             invariants=[_property(m, p) for m in specs for p in m.properties] if "invariants" in self.parts else None,
             switches=[x for m in specs for x in _switches(m)] if "switches" in self.parts else None,
             slices=[x for m in specs for x in _slices(m)] if "slices" in self.parts else None,
-            rules=_rules() if "rules" in self.parts else None,
+            rules=_rules(None if self.module is None else specs) if "rules" in self.parts else None,
             failures=failures,
             failure_counts=None if failures is None else _counts(failures),
         )
@@ -156,21 +156,28 @@ def _slices(spec: Specification) -> list[ShownSlice]:
     ]
 
 
-def _rules() -> list[ShownRule]:
+def _rules(specs: list[Specification] | None) -> list[ShownRule]:
+    """All rules; of some modules only, those that something in them checks, with what does."""
     from interlock.spec.rules import RULES
 
-    return [
+    names = None if specs is None else {m.name for m in specs}
+    own = {name for m in specs or () for name in m.properties_by_name()}
+    rules = [
         ShownRule(
             id=r.id,
             topic=r.topic,
             text=r.text,
             source=r.source,
             standing=list(r.standing),
-            checked_by=[*r.properties, *map(str, r.guards)],
+            checked_by=[
+                *(p for p in r.properties if names is None or p in own),
+                *(str(g) for g in r.guards if names is None or g.module in names),
+            ],
             outside=r.outside,
         )
         for r in RULES
     ]
+    return rules if names is None else [r for r in rules if r.checked_by]
 
 
 def _failures(specs: list[Specification]) -> list[ShownFailure]:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from interlock.adapters.cli.main import main
+from interlock.spec.modules import named
 
 DOUBLE_STORE = "no-block-stored-twice-in-flight"
 
@@ -45,6 +46,38 @@ def test_unknown_names_are_usage_errors(argv, says, capsys):
     (told,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("interlock")]
     assert says in told
     assert len(told) < 320
+
+
+@pytest.mark.parametrize(
+    ("scope", "says"),
+    [
+        ("block=99999999", "scope block=99999999 is too large; at most 64 of a sort are explored"),
+        ("block=64,job=64,request=64", "at most 1,000,000 terms are built: give smaller sizes"),
+    ],
+)
+def test_a_scope_that_would_never_be_built_is_refused_at_once(scope, says, monkeypatch, capsys):
+    from interlock.proofs import check
+
+    def explore(*_args, **_kwargs):
+        raise AssertionError("it is explored")
+
+    monkeypatch.setattr(check, "explore_with", explore)
+
+    assert main(["check", "--slice", "tiny", "--scope", scope]) == 2
+    (told,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("interlock")]
+    assert told.endswith(says)
+
+
+def test_it_says_of_how_much_it_speaks(tmp_path):
+    document = tmp_path / "check.json"
+    main(["check", "--slice", "tiny", "--slice", "ec_ask", "--json", str(document)])
+    written = json.loads(document.read_text())
+    judged = sum(len(run["properties"]) for run in written["runs"])
+    declared = sum(len(named(name).properties) for name in ("kv", "encoder"))
+
+    assert written["reason"] == (
+        f"2 slices of 2 modules, {judged:,} of their {declared:,} properties, every reachable state"
+    )
 
 
 @pytest.mark.parametrize("engine", ["plain", "vectorised"])

@@ -192,3 +192,16 @@ def test_for_real_on_a_small_specification(monkeypatch, tmp_path):
     assert traces
     assert len(set(traces)) == len(traces) == len(list(tmp_path.iterdir()))
     assert bound.render(document)
+
+
+@pytest.mark.parametrize(
+    ("argv", "composed"), [([], ["mixed"]), (["--module", "kv"], []), (["--slice", "tiny"], [])], ids=str
+)
+def test_the_module_that_is_put_together_from_others_is_said_to_be_left_out(
+    interlock, engine, tmp_path, argv, composed
+):
+    engine(result())
+    outcome = interlock("mutate", *argv, "--json", tmp_path / "m.json")
+
+    assert json.loads((tmp_path / "m.json").read_text())["composed"] == composed
+    assert ("module mixed, composed of others" in " ".join(outcome.out.split())) is bool(composed)

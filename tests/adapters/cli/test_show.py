@@ -5,6 +5,7 @@ import json
 import pytest
 
 from interlock.adapters.cli.bindings import show as binding
+from interlock.spec import modules
 from interlock.spec.language.lifecycles import Lifecycle, row
 from interlock.spec.language.properties import Invariant, LeadsTo
 from interlock.spec.language.settings import Preset, Switch
@@ -12,6 +13,7 @@ from interlock.spec.language.sorts import Enumeration, Sort
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import FALSE, TRUE
 from interlock.spec.language.variables import Site, StateVar
+from interlock.spec.rules import RULES
 
 job = Sort(name="job", doc="a transfer")
 states = Enumeration(name="job_state", members=("planned", "done"), doc="states of a job")
@@ -101,3 +103,21 @@ def test_markdown_is_markdown(interlock):
     out = interlock("show", "lifecycles", "--format", "markdown").out
 
     assert "| planned | complete | true | done |  | PR 2 |" in out.splitlines()
+
+
+def test_rules_of_one_module_are_those_that_it_checks(interlock, monkeypatch, tmp_path):
+    specs = modules.modules()
+    monkeypatch.setattr(binding, "modules", lambda: specs)
+    interlock("show", "rules", "--json", tmp_path / "all.json")
+    every = {r["id"]: r for r in json.loads((tmp_path / "all.json").read_text())["rules"]}
+    checked = {}
+    for m in specs:
+        interlock("show", "rules", "--module", m.name, "--json", tmp_path / "one.json")
+        for r in json.loads((tmp_path / "one.json").read_text())["rules"]:
+            assert r["checked_by"]
+            assert {c for c in r["checked_by"] if "guard of" not in c} <= set(m.properties_by_name())
+            assert all(c.startswith(f"{m.name}: ") for c in r["checked_by"] if "guard of" in c)
+            checked.setdefault(r["id"], set()).update(r["checked_by"])
+
+    assert len(every) == len(RULES)
+    assert {i: set(r["checked_by"]) for i, r in every.items() if r["checked_by"]} == checked

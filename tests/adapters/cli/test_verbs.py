@@ -141,7 +141,11 @@ def test_format_json_prints_the_document_and_nothing_else(interlock):
     assert json.loads(outcome.out)["findings"][0]["id"] == "double-store-simple"
 
 
-def test_traces_are_placed_shortest_first_and_nothing_is_left_beside(interlock, tmp_path):
+@pytest.mark.parametrize(
+    ("document", "middle"),
+    [("d.json", "t.dedup.middle.jsonl"), ("t.dedup.middle.jsonl", "t.dedup.middle.2.jsonl")],
+)
+def test_traces_are_placed_shortest_first_and_nothing_is_left_beside(interlock, tmp_path, document, middle):
     def engine(*, trace_dir: Path, **_):
         lengths = {"long": 9, "short": 3, "middle": 5}
         violations = []
@@ -154,14 +158,14 @@ def test_traces_are_placed_shortest_first_and_nothing_is_left_beside(interlock, 
 
     interlock.engine("check", engine)
     file = tmp_path / "t.jsonl"
-    outcome = interlock("check", "--trace", file, "--json", tmp_path / "d.json")
-    violations = json.loads((tmp_path / "d.json").read_text())["runs"][0]["violations"]
+    outcome = interlock("check", "--trace", file, "--json", tmp_path / document)
+    violations = json.loads((tmp_path / document).read_text())["runs"][0]["violations"]
 
     assert outcome.code == 1
     assert file.read_text() == "short"
     assert {Path(v["trace"]).name: Path(v["trace"]).read_text() for v in violations} == {
         "t.jsonl": "short",
-        "t.dedup.middle.jsonl": "middle",
+        middle: "middle",
         "t.dedup.long.jsonl": "long",
     }
     assert len(list(tmp_path.iterdir())) == 4

@@ -17,6 +17,14 @@ def one_step():
     return document.model_copy(update={"findings": [finding], "scenarios": 1, "steps": 1})
 
 
+def lasso(cycle_from):
+    document = documents.check()
+    (run,) = document.runs
+    (violation,) = run.violations
+    found = violation.model_copy(update={"cycle_from": cycle_from})
+    return document.model_copy(update={"runs": [run.model_copy(update={"violations": [found]})]})
+
+
 REPORTS = [
     (
         check,
@@ -28,6 +36,12 @@ REPORTS = [
         documents.check(),
         ["  0  schedule(request0)", "  2  submit_store(job1, block0)", "trace: t.jsonl", "  dedup: store_fails"],
     ),
+    (
+        check,
+        lasso(1),
+        ["  0  schedule(request0)\n       -- from here the cycle repeats\n    1  schedule(request1)"],
+    ),
+    (check, lasso(3), ["  2  submit_store(job1, block0)\n       -- from here nothing has to happen any more\n  trace"]),
     (
         prove,
         documents.prove(),

@@ -1,5 +1,7 @@
 """What the explorer must show of the seed behaviour, and that its counterexamples are shortest and real."""
 
+from pathlib import Path
+
 import pytest
 
 from interlock.proofs.check import run_check
@@ -8,6 +10,7 @@ from interlock.proofs.explorer.search import Limits, explore
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.system import System
+from interlock.statemachine.trace import read_trace
 
 DOUBLE = "no-block-stored-twice-in-flight"
 
@@ -110,3 +113,28 @@ def test_leads_to_needs_its_fairness(action: str, needed: bool) -> None:
     assert c.loop_from is not None
     last = c.steps[-1].state
     assert last == (c.steps[c.loop_from - 1].state if c.loop_from else c.initial)
+
+
+@pytest.mark.parametrize(
+    ("slice_name", "property_id", "sets", "cycle"),
+    [
+        ("load_progress", "failed-load-makes-progress", {"reoffer": "allowed"}, True),
+        ("tiny", "issued-jobs-complete", {"idle": "none"}, False),
+        ("dedup", DOUBLE, {"store_dedup": "per_step"}, None),
+    ],
+)
+def test_a_lasso_says_where_its_cycle_starts(
+    slice_name: str, property_id: str, sets: dict[str, str], cycle: bool | None, tmp_path: Path
+) -> None:
+    """The state before that step is the last one's; where nothing has to happen any more, there is no such step."""
+    result = run_check(slices=[slice_name], properties=[property_id], sets=sets, trace_dir=tmp_path)
+    (violation,) = result.runs[0].violations
+    made = read_trace(str(violation.trace))
+
+    assert made.header.meta.get("cycle_from") == violation.cycle_from
+    assert ("cycle_from" in made.header.meta) is (cycle is not None)
+    if cycle is not None:
+        assert violation.cycle_from is not None
+        assert (violation.cycle_from < violation.length) is cycle
+        digests = [e.digest for e in made.events]
+        assert digests[violation.cycle_from - 1] == digests[-1]

@@ -171,6 +171,25 @@ def test_another_digest_warns():
 
 
 @pytest.mark.parametrize(
+    ("property_id", "kind"),
+    [
+        ("issued-jobs-complete", "a leads-to property"),
+        ("transfers-rest-with-nothing-owed", "a quiescence property"),
+        (PROPERTY, None),
+        ("nobody-declares-it", None),
+        (7, None),
+    ],
+)
+def test_a_trace_for_what_no_log_can_break_says_so(property_id, kind):
+    result = run_replay(trace(*STORE, meta={"property": property_id}))
+
+    assert result.verdict == "holds"
+    assert result.reason.endswith("no property that a log can break is broken" if kind else "no property is broken")
+    said = f"the trace was written for {property_id}, {kind}: a finite log cannot break it, so it is not judged here"
+    assert result.warnings == ([said] if kind else [])
+
+
+@pytest.mark.parametrize(
     ("lines", "head", "wrong"),
     [
         ((line("dance", request="A"),), {}, "memory:2: unknown event 'dance'"),
