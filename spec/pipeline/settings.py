@@ -153,10 +153,16 @@ _LAST_STEP = (
                 pipeline_idle="drain", nofwd_save="skip",
             ),
             expect(
-                "holds", slice_, _COMPLETE, "the flush of the last metadata submits what it carries",
-                pipeline_idle="flush", nofwd_save="skip",
+                "holds", slice_, _COMPLETE,
+                "one request at a time: its finish is the last, and the flush of that metadata submits what it carries",
+                pipeline_idle="flush", nofwd_save="skip", scope={"block": 1},
             ),
         )
+    ),
+    expect(
+        "fails", DEPTH_ONE, _COMPLETE,
+        "another request goes on: a finish-time store in a step without a forward is neither queued nor flushed",
+        pipeline_idle="flush", nofwd_save="skip",
     ),
     # Aborted while loading: a request that is held is work for the engine, whatever the connector reports.
     *(
