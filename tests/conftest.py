@@ -11,6 +11,9 @@ from collections import Counter
 
 import pytest
 
+os.environ.pop("COLUMNS", None)
+# xdist's workers have it from the terminal, and reports honour it: they would wrap by who runs the tests.
+
 REQUIRED = frozenset(filter(None, os.environ.get("INTERLOCK_REQUIRE", "").split(",")))
 """What may not be missing here: any of `gpu`, `torch`, `vllm`."""
 
