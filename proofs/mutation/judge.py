@@ -14,7 +14,7 @@ from interlock.proofs.explorer.layout import Layout
 from interlock.proofs.explorer.program import Program
 from interlock.proofs.explorer.result import Counterexample
 from interlock.proofs.explorer.trace import events
-from interlock.proofs.mutation.baseline import Baseline, TooLarge
+from interlock.proofs.mutation.baseline import Baseline, Broken, TooLarge
 from interlock.proofs.mutation.changes import Change, apply, parse
 from interlock.proofs.mutation.difference import Difference, Kill, Limits, Search
 from interlock.proofs.mutation.generate import described
@@ -276,19 +276,10 @@ class Judge:
 
     def _double(self, lives: list[Slice], sort: str) -> Baseline | None:
         """The smallest of these slices that can be explored with two elements of a sort, its properties judged."""
-        having = [s for s in lives if sort in s.scope]
-        for s in sorted(
-            having, key=lambda s: len(b.states) if (b := self._baseline(s)) is not None else BASELINE_STATES
-        ):
+        for s in sorted((s for s in lives if sort in s.scope), key=self._states):
             if (s.name, sort) not in self._doubles:
                 seconds = min(TWO_SECONDS, self.deadline - time.perf_counter())
-                scope = {**s.scope, sort: 2}
-                try:
-                    found = Baseline(self.spec, self.switches, s, scope, states=TWO_STATES, seconds=seconds)
-                except TooLarge:
-                    self._check_time()
-                    found = None
-                self._doubles[s.name, sort] = found
+                self._doubles[s.name, sort] = self._resized(s, {**s.scope, sort: 2}, TWO_STATES, seconds)
             if (found := self._doubles[s.name, sort]) is not None:
                 return found
         return None
@@ -344,11 +335,19 @@ class Judge:
     def _sized(self, s: Slice, scope: dict[str, int], *, smaller: bool = False) -> Baseline | None:
         seconds = min(BASELINE_SECONDS if smaller else SECOND_SECONDS, self.deadline - time.perf_counter())
         states = BASELINE_STATES if smaller else SECOND_STATES
-        try:
-            return Baseline(self.spec, self.switches, s, scope, states=states, seconds=seconds)
-        except TooLarge:
-            self._check_time()
-            return None
+        return self._resized(s, scope, states, seconds)
+
+    def _resized(self, s: Slice, scope: dict[str, int], states: int, seconds: float) -> Baseline | None:
+        """A slice at another size, its properties judged; where one fails, as with too few blocks, only its graph."""
+        for judged in (True, False):
+            try:
+                return Baseline(self.spec, self.switches, s, scope, states=states, seconds=seconds, judged=judged)
+            except Broken:
+                continue
+            except TooLarge:
+                self._check_time()
+                return None
+        return None
 
     def _check_time(self) -> None:
         if time.perf_counter() > self.deadline:
