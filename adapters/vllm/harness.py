@@ -8,7 +8,7 @@ before the step's forward where the metadata orders a flush.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,7 +121,7 @@ class Harness:
         tokens = self._forward(output)
         report = self._finish_jobs(output.finished_req_ids)
         self.recorder.update_from_output(report)
-        self.scheduler.update_from_output(output, self._model_output(output, tokens, report))
+        self.scheduler.update_from_output(output, model_output(tokens, report))
 
     # -- the worker ------------------------------------------------------------------------------
 
@@ -219,25 +219,7 @@ class Harness:
                 model_job = job.model_job(index)
                 self._fault("store", expected, found, block=block, chunk=chunk, job=model_job)
 
-    # -- outputs ---------------------------------------------------------------------------------
-
-    def _model_output(self, output: Any, tokens: dict[str, list[int]], report: Report) -> Any:
-        from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput
-
-        ids = list(output.num_scheduled_tokens)
-        connector_output = None
-        if report:
-            connector_output = KVConnectorOutput(
-                finished_sending=report.finished_sending or None,
-                finished_recving=report.finished_recving or None,
-                kv_connector_worker_meta=report.worker_meta,
-            )
-        return ModelRunnerOutput(
-            req_ids=ids,
-            req_id_to_index={rid: index for index, rid in enumerate(ids)},
-            sampled_token_ids=[tokens[rid] for rid in ids],
-            kv_connector_output=connector_output,
-        )
+    # -- faults and events -----------------------------------------------------------------------
 
     def _fault(self, kind: str, expected: Content, found: Content, **where: Any) -> None:
         self.faults.append(Fault(kind, self.events, self.recorder.step, expected=expected, found=found, **where))
@@ -245,3 +227,22 @@ class Harness:
     def _count(self, event: str, **args: Any) -> None:
         self.events += 1
         self._record(event, **args)
+
+
+def model_output(tokens: Mapping[str, list[int]], report: Report) -> Any:
+    """What a worker returns of a step: the tokens that it sampled, by request as scheduled, and its report."""
+    from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput
+
+    connector_output = None
+    if report:
+        connector_output = KVConnectorOutput(
+            finished_sending=report.finished_sending or None,
+            finished_recving=report.finished_recving or None,
+            kv_connector_worker_meta=report.worker_meta,
+        )
+    return ModelRunnerOutput(
+        req_ids=list(tokens),
+        req_id_to_index={rid: index for index, rid in enumerate(tokens)},
+        sampled_token_ids=list(tokens.values()),
+        kv_connector_output=connector_output,
+    )

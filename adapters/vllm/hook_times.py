@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any
 
 from interlock.adapters.vllm.construct import ConstructError, Constructor
+from interlock.adapters.vllm.harness import model_output
 from interlock.adapters.vllm.observers import Job, find_observer
 
 HOOKS = (
@@ -147,8 +148,6 @@ class _Run:
             self.scheduler.add_request(self.constructor.request(f"{name}-{number}", prompt, limit))
 
     def _step(self) -> None:
-        from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput
-
         self.timers.step += 1
         started = time.perf_counter()
         output = self.scheduler.schedule()
@@ -162,25 +161,12 @@ class _Run:
             else:
                 self.loaded += len(job.pairs)
         report = self.observer.report(done, output.finished_req_ids)
-        ids = list(output.num_scheduled_tokens)
         requests = self.scheduler.requests
-        tokens = [[1] if requests[i].num_computed_tokens >= requests[i].num_tokens else [] for i in ids]
-        connector_output = None
-        if report:
-            connector_output = KVConnectorOutput(
-                finished_sending=report.finished_sending or None,
-                finished_recving=report.finished_recving or None,
-                kv_connector_worker_meta=report.worker_meta,
-            )
-        self.scheduler.update_from_output(
-            output,
-            ModelRunnerOutput(
-                req_ids=ids,
-                req_id_to_index={rid: index for index, rid in enumerate(ids)},
-                sampled_token_ids=tokens,
-                kv_connector_output=connector_output,
-            ),
-        )
+        tokens = {
+            rid: [1] if requests[rid].num_computed_tokens >= requests[rid].num_tokens else []
+            for rid in output.num_scheduled_tokens
+        }
+        self.scheduler.update_from_output(output, model_output(tokens, report))
 
     def _abort_all(self) -> None:
         from vllm.v1.request import RequestStatus
