@@ -24,26 +24,19 @@ from interlock.spec.language.terms import Primed, forall
 
 _r = request.var("ry")
 
+_VISITS = (
+    "start_fetch", "defer", "stall", "resume", "go_on", "admit", "no_kv", "start_kv_load", "claim_cached",
+    "use_cached", "encode", "take_external", "advance", "speculate",
+)  # fmt: skip
+"""What schedule() does of a request that it has come to."""
+
 BETWEEN = ActionProperty(
     id="visits-are-between-steps",
     source="contract 6.1; pipeline depth 1",
     doc="schedule() visits, takes and evicts while no step is with the workers.",
     slices=EVERY,
     actions=(
-        "start_fetch",
-        "defer",
-        "stall",
-        "resume",
-        "go_on",
-        "admit",
-        "no_kv",
-        "start_kv_load",
-        "claim_cached",
-        "use_cached",
-        "encode",
-        "take_external",
-        "advance",
-        "speculate",
+        *_VISITS,
         "drop_reference",
         "evict_entry",
         "evict_pool",
@@ -83,20 +76,7 @@ OPENS = ActionProperty(
     doc="With the first visit, claim or eviction schedule() has begun: nobody arrives or ends before it is over.",
     slices=EVERY,
     actions=(
-        "start_fetch",
-        "defer",
-        "stall",
-        "resume",
-        "go_on",
-        "admit",
-        "no_kv",
-        "start_kv_load",
-        "claim_cached",
-        "use_cached",
-        "encode",
-        "take_external",
-        "advance",
-        "speculate",
+        *_VISITS,
         "evict_entry",
         "evict_pool",
     ),
