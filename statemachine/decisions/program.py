@@ -48,7 +48,6 @@ class Wanted:
     """What is compiled, and how.
 
     Args:
-        actions: these only (default: all of the site).
         questions: actions to ask about before all their parameters are chosen, with those that are known.
         guards: whether actions check their guards. Without, only lifecycle tables and counters' ranges are: for
             who asks first, or chooses so that guards hold, as tests with guards show.
@@ -58,7 +57,6 @@ class Wanted:
         once: sorts whose ids are never used again, so that all that is said of one can go when it ends.
     """
 
-    actions: tuple[str, ...] | None = None
     questions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     guards: bool = True
     announced: tuple[str, ...] | None = None
@@ -119,8 +117,8 @@ def _compile(key: ByDigest, settings: tuple[tuple[str, str], ...], site: Site, w
         layout.look_up(name, places)
     texts: dict[str, list[Line]] = {}
     decisions: dict[tuple[str, str], Decision] = {}
-    actions = [a for a in spec.actions if a.site == site and (wanted.actions is None or a.name in wanted.actions)]
-    fired = {(f.lifecycle, a.name) for a in spec.actions if a.site == site for f in a.fires}
+    actions = [a for a in spec.actions if a.site == site]
+    fired = {(f.lifecycle, a.name) for a in actions for f in a.fires}
     for table in tables.values():
         for rows in table.rows.values():
             for row in rows:
