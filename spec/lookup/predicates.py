@@ -11,6 +11,7 @@ from interlock.spec.lookup.vocabulary import (
     lookup_state,
     lookup_states,
     position,
+    prompt_order,
     request,
     windowed,
 )
@@ -55,9 +56,8 @@ def awaits(g: Term, q: Term) -> Term:
 
 
 def wider(g: Term, g2: Term) -> Term:
-    """The window of g is wider than that of g2: it never needs less, and sometimes more."""
-    never_less = forall(_p, _q, covers(g2, _p, _q) >> covers(g, _p, _q))
-    return never_less & exists(_p, _q, covers(g, _p, _q) & ~covers(g2, _p, _q))
+    """The window of g is wider than that of g2: its hits need the start of the prompt up to a later end."""
+    return exists(_p, _q, prompt_order.is_first(_p) & covers(g, _p, _q) & ~covers(g2, _p, _q))
 
 
 def full(g: Term) -> Term:

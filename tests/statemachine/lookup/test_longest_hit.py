@@ -125,6 +125,14 @@ def test_every_search_is_a_behaviour_of_the_specification(groups, chunks, data):
     played.ends(longest_hit(groups, lambda g, c: has[g][c], chunks * BLOCK, looked=played.looked))
 
 
+def test_a_stretch_that_a_short_prompt_does_not_fill_is_asked_first():
+    """Up to the prompt's end it never needs more than the narrower sliding window, and yet it is the wider."""
+    groups, has = [SlidingWindow(BLOCK, 5), ChunkedLocal(BLOCK, 6)], [[HIT] * 4] * 2
+    played = Played(groups, has, 4)
+
+    played.ends(longest_hit(groups, lambda g, c: has[g][c], 8, looked=played.looked))
+
+
 def test_a_hit_that_is_too_short_is_no_behaviour():
     played = Played([FullAttention(BLOCK)], [[HIT, HIT]], 2)
     with pytest.raises(GuardViolation, match="rightmost"):
