@@ -31,13 +31,14 @@ class Pool:
 class Driver:
     """Short words for what an engine does; four tokens per block."""
 
-    def __init__(self, workers=1, chunks=4, **switches):
+    def __init__(self, workers=1, chunks=4, *, spec=SPECIFICATION, **switches):
         self.pool = Pool()
         self.machine = KVOffloadMachine(
             block_size=4,
             num_chunks=chunks,
             num_workers=workers,
             switches=SPECIFICATION.switch_values(changes=switches),
+            spec=spec,
         )
         self.machine.bind_gpu_block_pool(self.pool)
         self.requests = {}
@@ -54,13 +55,19 @@ class Driver:
     def match(self, name, local_blocks=0):
         return self.machine.get_num_new_matched_tokens(self.requests[name], 4 * local_blocks)
 
-    def admit(self, name, blocks, local_blocks=0):
-        """A waiting request computes all its tokens in this step; its first blocks were hits."""
+    def admit(self, name, blocks, local_blocks=0, tokens=None):
+        """A waiting request computes all its tokens in this step, or so many; its first blocks were hits."""
         self.match(name, local_blocks)
         self.tables[name] = list(blocks)
         self.machine.update_state_after_alloc(self.requests[name], blocks, 0)
         computed = 4 * local_blocks
-        self._scheduled.append(ScheduledRequest(name, computed, self.requests[name].num_tokens - computed))
+        scheduled = self.requests[name].num_tokens - computed if tokens is None else tokens
+        self._scheduled.append(ScheduledRequest(name, computed, scheduled))
+
+    def go_on(self, name, computed, tokens, blocks=()):
+        """A running request computes more tokens, with new blocks."""
+        self.tables[name] += blocks
+        self._scheduled.append(ScheduledRequest(name, computed, tokens, tuple(blocks)))
 
     def load(self, name, blocks, external_blocks, local_blocks=0):
         """A waiting request gets blocks to load into."""
@@ -68,8 +75,8 @@ class Driver:
         self.tables[name] = list(blocks)
         self.machine.update_state_after_alloc(self.requests[name], blocks, 4 * external_blocks)
 
-    def build(self):
-        step, self._scheduled = ScheduledStep.of(self._scheduled), []
+    def build(self, preempted=()):
+        step, self._scheduled = ScheduledStep.of(self._scheduled, tuple(preempted)), []
         return self.machine.build_connector_meta(step)
 
     def finish(self, name):

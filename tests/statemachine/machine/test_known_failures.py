@@ -1,0 +1,544 @@
+"""Public failures that our machine cannot have, each beside a mutant that has it again.
+
+Ids are those of `interlock show failures`. A row plays on the machine what was reported; its mutant is a change of
+the specification that the machine runs, or of a method, and must fail by what the row says.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from interlock.proofs.mutation.changes import apply
+from interlock.spec.failures import FAILURES
+from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.errors import SpecificationViolation
+from interlock.statemachine.machine import KVOffloadMachine
+
+
+@dataclass(frozen=True)
+class Row:
+    """A failure.
+
+    Args:
+        seen: what the mutant fails with.
+        switches, change: of the specification; or ``patch``: replaces a method, given the one that was there.
+    """
+
+    id: str
+    title: str
+    play: Callable
+    seen: str
+    switches: dict = field(default_factory=dict)
+    change: str = ""
+    patch: tuple[str, Callable] | None = None
+
+
+ROWS: list[Row] = []
+
+
+def row(number, title, seen, **mutant):
+    """Adds a row; the test is the decorated function, given a maker of drivers."""
+
+    def add(play):
+        ROWS.append(Row(number, title, play, seen, **mutant))
+        return play
+
+    return add
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r.id}-{r.title.replace(' ', '-')}")
+class TestRow:
+    def test_the_machine_does_not(self, driver, row):
+        row.play(driver)
+
+    def test_its_mutant_does(self, driver, row, monkeypatch):
+        spec = apply(SPECIFICATION, row.change) if row.change else SPECIFICATION
+        if row.patch is not None:
+            name, patched = row.patch
+            monkeypatch.setattr(KVOffloadMachine, name, patched(getattr(KVOffloadMachine, name)))
+
+        with pytest.raises((AssertionError, SpecificationViolation, LookupError), match=row.seen):
+            row.play(lambda **sizes: driver(**sizes, spec=spec, **row.switches))
+
+
+def test_each_row_is_a_public_failure_that_a_model_can_show():
+    known = {f.id: f.model for f in FAILURES}
+
+    assert {known.get(r.id) for r in ROWS} == {"yes"}
+    assert len({r.id for r in ROWS}) == len(ROWS)
+
+
+def check(holds, otherwise):
+    assert holds, otherwise
+
+
+def places(jobs):
+    return [(j.request, j.block) for j in jobs]
+
+
+def stored(d, hashes, name="S", first=50):
+    """These hashes are in ready chunks, and nobody is left."""
+    d.add(name, hashes)
+    d.admit(name, range(first, first + len(hashes) + 1))
+    jobs = d.build().store_jobs
+    d.finish(name)
+    d.update(completed=[j.job for j in jobs])
+    d.step()
+
+
+# -- jobs and their reports ------------------------------------------------------------------------------
+
+
+def _credited_to_the_last(update):
+    def patched(self, output):
+        last = {j.request: j.job for j in self._jobs.values()}
+        completed = {last[self._jobs[job].request]: n for job, n in output.completed.items()}
+        update(self, type(output)(completed, output.failed, output.finished_recving))
+
+    return patched
+
+
+@row("B-019", "reports name the job", "not the second", patch=("update_connector_output", _credited_to_the_last))
+def two_rounds_of_one_request(make):
+    d = make()
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3], tokens=4)
+    (first,) = d.build().store_jobs
+    d.update()
+    d.go_on("A", 4, 5)
+    d.build()
+
+    d.update(completed=[first.job])
+
+    d.add("B", ["h1", "h2"])
+    check(d.match("B") == (4, True), "the first job has ended, not the second")
+
+
+@row("B-121", "finish keeps no blocks", "leak", patch=("request_finished", lambda f: lambda *a: f(*a) or True))
+def finish_with_nothing_outstanding(make):
+    d = make()
+    d.add("A", [], tokens=3)
+    d.admit("A", [1])
+    d.build()
+    d.update()
+
+    check(not d.finish("A"), "leak: nobody will say later that the blocks may go")
+
+
+def _only_the_last(metadata):
+    def patched(self):
+        sent = metadata(self)
+        last = {j.request: j for j in sent.store_jobs}
+        return type(sent)(tuple(last.values()), sent.load_jobs, sent.jobs_to_flush)
+
+    return patched
+
+
+@row("B-126", "all stores of a request are tracked", "handle was lost", patch=("_metadata", _only_the_last))
+def two_stores_of_one_request(make):
+    d = make()
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3])
+
+    check(places(d.build().store_jobs) == [("A", 1), ("A", 2)], "a store's handle was lost")
+
+
+@row("B-178", "a lost report holds no blocks", "held for ever", switches={"source_hold": "pin"})
+def one_rank_never_reports(make):
+    d = make(workers=2)
+    job = d.store_one().job
+    delayed = d.finish("A")
+    d.update(completed=[job])
+    for _ in range(3):
+        d.step()
+
+    check(not delayed and not d.pool.held, f"held for ever: {d.pool.held}")
+
+
+def _stalled(scan):
+    return lambda self, tracked: None if self._jobs else scan(self, tracked)
+
+
+@row("B-182", "one lost report affects one job", "switched off", patch=("_scan", _stalled))
+def others_are_stored_beside_a_stalled_store(make):
+    d = make()
+    d.store_one("A", "h1", block=1)
+    d.update()
+    d.add("B", ["g1"])
+    d.admit("B", [3, 4])
+
+    check(places(d.build().store_jobs) == [("B", 3)], "storing is switched off")
+
+
+@row("B-124", "only completed stores are visible", "failed", change="drop-update:acknowledge_failure:failure_seen")
+def a_store_fails_on_one_worker(make):
+    d = make(workers=2)
+    job = d.store_one().job
+    d.update(failed=[job])
+    d.update(completed=[job])
+    d.step()
+    d.add("B", ["h1"])
+
+    check(d.match("B") == (0, False), "a store that failed is served")
+
+
+# -- what is stored, and once ------------------------------------------------------------------------------
+
+
+@row("B-046", "no block is stored twice in flight", "second store", switches={"store_dedup": "per_step"})
+def another_request_hits_a_block_in_flight(make):
+    d = make()
+    d.store_one("A", "h1", block=1)
+    d.update()
+    d.add("B", ["h1"])
+    d.admit("B", [1, 5], local_blocks=1)
+
+    check(not d.build().store_jobs, "a second store of the block")
+
+
+def _rounded_up(publish):
+    return lambda self, tracked, tokens: publish(self, tracked, -(-tokens // 4) * 4)
+
+
+@row("B-191", "partly computed blocks are not stored", "second block", patch=("_publish", _rounded_up))
+def a_request_ends_in_the_middle_of_a_block(make):
+    d = make()
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3], tokens=6)
+    stores = d.build().store_jobs
+    d.finish("A")
+    d.update()
+    stores += d.step().store_jobs
+
+    check(places(stores) == [("A", 1)], "the second block has two tokens only")
+
+
+def _whole_prompt(store):
+    def patched(self, tracked):
+        tracked.published = len(tracked.request.block_hashes)
+        store(self, tracked)
+
+    return patched
+
+
+@row(
+    "B-001", "what was never scheduled is not stored", "index|never scheduled",
+    patch=("_store_what_was_kept", _whole_prompt),
+)  # fmt: skip
+def a_queued_request_is_cancelled(make):
+    d = make()
+    d.add("B", ["h1", "h2"])
+    d.finish("B")
+
+    check(not d.step().store_jobs, "stores of a request that was never scheduled")
+
+
+def _more_than_hashes(publish):
+    def patched(self, tracked, tokens):
+        tracked.request.block_hashes += ["?"] * (tokens // 4 - len(tracked.request.block_hashes))
+        publish(self, tracked, tokens)
+
+    return patched
+
+
+@row("B-035", "placeholders are not computed tokens", "placeholder", patch=("_publish", _more_than_hashes))
+def scheduled_tokens_run_ahead_of_hashes(make):
+    d = make()
+    d.add("A", ["h1"], tokens=5)
+    d.admit("A", [1, 2], tokens=8)
+
+    check(places(d.build().store_jobs) == [("A", 1)], "a block of placeholders is stored")
+
+
+# -- the picture of the scheduler's state --------------------------------------------------------------------
+
+
+def _gives_up(running):
+    def patched(self, step):
+        if self.chunks.absent:
+            running(self, step)
+
+    return patched
+
+
+@row(
+    "B-025",
+    "a refused store loses nobody's blocks",
+    "IndexError|list index|is not stored",
+    patch=("_running", _gives_up),
+)
+def the_tier_is_full(make):
+    d = make(chunks=1)
+    job = d.store_one("A", "h1", block=1).job
+    d.update()
+    d.add("B", ["g1", "g2"])
+    d.admit("B", [3, 4], tokens=4)
+    check(not d.build().store_jobs, "there was room")
+    d.update()
+    d.go_on("B", 4, 5, blocks=[5])
+    check(not d.build().store_jobs, "there was room")
+    d.update(completed=[job])
+    d.go_on("B", 9, 1)
+    stores = d.build().store_jobs
+    d.update(completed=[j.job for j in stores])
+    d.go_on("B", 10, 1)
+    stores += d.build().store_jobs
+
+    check(places(stores) == [("B", 3), ("B", 4)], f"g2 is not stored from block 4: {places(stores)}")
+
+
+def _without(*reset):
+    def patched(preempt):
+        def again(self, request_id):
+            tracked = self._tracked[request_id]
+            before = {name: getattr(tracked, name) for name in reset}
+            before = {name: list(v) if isinstance(v, list) else v for name, v in before.items()}
+            preempt(self, request_id)
+            for name, value in before.items():
+                setattr(tracked, name, value)
+
+        return again
+
+    return patched
+
+
+@row(
+    "B-094",
+    "a resumed request's block list is replaced",
+    "block 1 is free: publish is illegal",
+    patch=("_preempt", _without("table")),
+)
+def preempted_and_resumed(make):
+    d = make()
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2], tokens=3)
+    d.build()
+    d.update()
+    d.build(preempted=["A"])
+    d.update()
+    d.admit("A", [6, 7, 8])
+
+    check(places(d.build().store_jobs) == [("A", 6), ("A", 7)], "stores read old blocks")
+
+
+@row(
+    "B-166", "list and cursor are moved back together", "cursor",
+    patch=("_preempt", _without("published", "scanned")),
+)  # fmt: skip
+def preempted_after_a_store(make):
+    d = make(chunks=1)
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    d.build(preempted=["A"])
+    d.update()
+    d.machine.reset_cache()
+    d.admit("A", [6, 7])
+
+    check(places(d.build().store_jobs) == [("A", 6)], "the cursor is past a block that is not stored")
+
+
+@row("B-175", "a finish without blocks takes none of a plan's", "list index", patch=(
+    "request_finished", lambda finish: lambda self, request, blocks: (
+        self._tracked[request.request_id].table.__setitem__(slice(None), blocks), finish(self, request, blocks))[1],
+))  # fmt: skip
+def finish_comes_with_an_empty_list(make):
+    d = make(chunks=1)
+    job = d.store_one("A", "h1", block=1).job
+    d.update()
+    d.add("B", ["g1"])
+    d.admit("B", [3, 4])
+    check(not d.build().store_jobs, "there was room")
+    d.tables["B"] = []
+    d.finish("B")
+    d.update(completed=[job])
+
+    check(places(d.step().store_jobs) == [("B", 3)], "g1 is not stored")
+
+
+# -- hits ----------------------------------------------------------------------------------------------------
+
+
+def _all_tokens(match):
+    def patched(self, request, computed):
+        tokens, loads = match(self, request, computed)
+        return tokens and (request.num_tokens - computed) // 4 * 4, loads
+
+    return patched
+
+
+@row("B-177", "a full hit leaves a token", "nothing is left", patch=("get_num_new_matched_tokens", _all_tokens))
+def the_whole_prompt_is_in_the_tier(make):
+    d = make()
+    stored(d, ["h1", "h2"])
+    d.add("B", ["h1", "h2"], tokens=8)
+
+    check(d.match("B")[0] <= 7, "nothing is left to compute")
+
+
+def _of_the_whole_prompt(match):
+    return lambda self, request, computed: (match(self, request, 0)[0] - 2 * computed, True)
+
+
+@row("B-057", "hits are in range", "of 4", patch=("get_num_new_matched_tokens", _of_the_whole_prompt))
+def what_the_gpu_has_is_no_hit(make):
+    d = make()
+    stored(d, ["h1", "h2"])
+    d.add("B", ["h1", "h2"], tokens=9)
+
+    hits = [d.match("B", local)[0] for local in (1, 2)]
+    check(all(0 <= hit <= 8 - 4 * local for local, hit in zip((1, 2), hits, strict=True)), f"{hits} of 4 and 0")
+
+
+def _as_looked_up(admit):
+    return lambda self, visit: admit(self, type(visit)(visit.tracked, visit.block_ids, len(visit.tracked.matched)))
+
+
+@row("B-102", "only what is retrieved is pinned", "granted", patch=("_admit", _as_looked_up))
+def less_is_granted_than_was_found(make):
+    d = make()
+    stored(d, ["h1", "h2"])
+    d.add("B", ["h1", "h2"])
+    d.load("B", [7, 8], external_blocks=1)
+
+    check(len(d.build().load_jobs) == 1, "one block was granted")
+
+
+@row("B-074", "nothing is loaded where nothing is granted", "granted", patch=("_admit", _as_looked_up))
+def another_connector_was_chosen(make):
+    d = make()
+    stored(d, ["h1", "h2"])
+    d.add("B", ["h1", "h2"])
+    d.load("B", [7, 8], external_blocks=0)
+
+    check(not d.build().load_jobs, "nothing was granted")
+
+
+@row("B-045", "a hit found is there when it is allocated", "evicted", change="drop-conjunct:evict:not-pinned")
+def a_store_of_the_same_step_needs_the_chunk(make):
+    d = make(chunks=1)
+    stored(d, ["h1"])
+    d.add("B", ["h1", "h2"])
+    d.add("C", ["g1"])
+    d.load("B", [7], external_blocks=1)
+    d.admit("C", [8, 9])
+    metadata = d.build()
+
+    check((len(metadata.load_jobs), len(metadata.store_jobs)) == (1, 0), "the chunk of the load is evicted")
+
+
+@row("B-117", "a chunk is pinned for as long as somebody reads it", "second", change="drop-conjunct:evict:not-pinned")
+def one_of_two_readers_has_ended(make):
+    d = make(chunks=1)
+    stored(d, ["h1"])
+    for name, block in (("B", 7), ("C", 8)):
+        d.add(name, ["h1", "h2"])
+        d.load(name, [block], external_blocks=1)
+    first, _ = d.build().load_jobs
+    d.update(completed=[first.job], received=[first.request])
+    d.add("D", ["g1"])
+    d.admit("D", [3, 4])
+
+    check(not d.build().store_jobs, "the second reader's chunk is overwritten")
+
+
+# -- endings --------------------------------------------------------------------------------------------------
+
+
+@row("B-042", "after a reset nothing old is served", "old", switches={"kv_reset": "ignored"})
+def a_reset_that_says_it_succeeded(make):
+    d = make()
+    stored(d, ["h1"])
+    d.add("B", ["h1", "h2"])
+
+    check(not d.machine.reset_cache() or d.match("B") == (0, False), "old content is served")
+
+
+@row("B-043", "a reset frees no place that a copy writes", "two copies", switches={"kv_reset": "forget"})
+def a_store_is_in_flight_at_the_reset(make):
+    d = make(chunks=1)
+    d.store_one("A", "h1", block=1)
+    d.update()
+    d.machine.reset_cache()
+    d.add("B", ["g1"])
+    d.admit("B", [3, 4])
+    metadata = d.build()
+
+    check(0 in metadata.jobs_to_flush or not metadata.store_jobs, "two copies write the chunk")
+
+
+def _no_flushes(_):
+    return lambda self: None
+
+
+@row(
+    "B-092",
+    "queued stores are flushed before a preemption's blocks go",
+    "fenced",
+    patch=("_order_flushes", _no_flushes),
+)
+@row("B-128", "a preemption waits for readers", "fenced", patch=("_order_flushes", _no_flushes))
+def preempted_while_its_store_runs(make):
+    d = make()
+    job = d.store_one("A", "h1", block=1).job
+    d.update()
+    d.add("B", ["g1"])
+    d.admit("B", [1, 2])
+
+    check(job in d.build(preempted=["A"]).jobs_to_flush, "the store is not flushed")
+
+
+@row("B-192", "a preemption tells of its stores", "not flushed", change="drop-update:preempt:must_flush")
+def preempted_and_nobody_has_its_block_yet(make):
+    d = make()
+    job = d.store_one("A", "h1", block=1).job
+    d.update()
+
+    check(job in d.build(preempted=["A"]).jobs_to_flush, "the store is not flushed")
+
+
+@row("B-119", "abort is legal in every state", "was let in", patch=(
+    "request_finished", lambda finish: lambda self, request, blocks: (
+        check(self._tracked[request.request_id].table, "nobody was let in"), finish(self, request, blocks))[1],
+))  # fmt: skip
+def aborted_in_every_state(make):
+    d = make()
+    stored(d, ["h1"])
+    for name in ("waiting", "matched", "loading", "running", "preempted"):
+        d.add(name, ["h1", "h2"])
+    d.match("matched")
+    d.load("loading", [7], external_blocks=1)
+    d.admit("running", [8, 9, 10], local_blocks=0)
+    d.admit("preempted", [11, 12, 13], local_blocks=0)
+    d.build()
+    d.update()
+    d.build(preempted=["preempted"])
+    d.update()
+
+    for name in ("waiting", "matched", "loading", "running", "preempted"):
+        check(not d.finish(name), "blocks are kept")
+    d.step()
+
+
+def _remembered(match):
+    def patched(self, request, computed):
+        self._jobs[-1] = None
+        return match(self, request, computed)
+
+    return patched
+
+
+@row("B-181", "a lookup leaves no record", "still at work|NoneType", patch=("get_num_new_matched_tokens", _remembered))
+def aborted_between_lookup_and_allocation(make):
+    d = make(chunks=1)
+    stored(d, ["h1"])
+    d.add("B", ["h1", "h2"])
+    d.match("B")
+    d.finish("B")
+    d.step()
+    check(not d.machine.has_pending_work(), "still at work")
+    check(not d.machine._jobs, "still at work: a record of the lookup is left")
+    d.add("C", ["g1"])
+    d.admit("C", [3, 4])
+
+    check(len(d.build().store_jobs) == 1, "the chunk is still taken")
