@@ -29,10 +29,10 @@ TYPED := build/typecheck
 PYTEST_JOBS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help check test lint lint-style lint-types lint-imports format clean setup
+.PHONY: help check test lint lint-style lint-types lint-imports mutate-code format clean setup
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 # -- set-up --------------------------------------------------------------------------------------
 
@@ -58,6 +58,11 @@ $(STAMPS)/core: $(STAMPS)/venv pyproject.toml setup.py constraints.txt
 $(STAMPS)/tools: $(STAMPS)/core
 	@echo "== $(VENV): the tools of lint and test"
 	@$(INSTALL) --no-build-isolation --editable '.[test]'
+	@touch $@
+
+$(STAMPS)/mutate: $(STAMPS)/tools $(STAMPS)/torch
+	@echo "== $(VENV): mutmut"
+	@$(INSTALL) --no-build-isolation --editable '.[mutate]'
 	@touch $@
 
 $(STAMPS)/torch: $(STAMPS)/core tools/install_torch.py
@@ -88,6 +93,11 @@ check: $(STAMPS)/core ## check, prove and gate our own machine, without vLLM
 # vLLM itself is fetched by release, by the tests that run it.
 test: $(STAMPS)/tools $(STAMPS)/vllm ## all tests, those on a real vLLM scheduler included
 	INTERLOCK_REQUIRE=torch,vllm $(BIN)/python -m pytest -n $(PYTEST_JOBS) $(PYTEST_ARGS)
+
+MUTATE_ARGS ?=
+
+mutate-code: $(STAMPS)/mutate ## changes of statemachine/'s code that no test notices (a sample)
+	$(BIN)/python tools/mutate_code.py $(MUTATE_ARGS)
 
 # `make -k lint`, as CI has it, runs all three also after one has failed.
 lint: lint-style lint-types lint-imports ## ruff, mypy --strict, import-linter
