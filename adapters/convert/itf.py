@@ -20,7 +20,8 @@ def to_itf(spec: Specification, trace: Trace) -> str:
 
     A relation is the set of tuples for which it holds, a function the map of its values over the
     entities that the trace names; one argument stands for itself, more are a tuple. Each state's
-    ``#meta`` names the event that led to it.
+    ``#meta`` names the event that led to it. Of a counterexample to a leads-to property, ``loop`` is the index
+    of the state with which the cycle begins, which is also the last one.
 
     Raises:
         TraceError: no behaviour explains the trace.
@@ -40,8 +41,15 @@ def to_itf(spec: Specification, trace: Trace) -> str:
         "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
         "description": f"{trace.header.source} trace of {spec.name}, preset {trace.header.preset}",
     }
-    whole = itf_py.Trace(meta=meta, params=[], vars=[v.name for v in walk.system.variables], states=states, loop=None)
+    whole = itf_py.Trace(
+        meta=meta, params=[], vars=[v.name for v in walk.system.variables], states=states, loop=_loop(walk)
+    )
     return json.dumps(itf_py.trace_to_json(whole), indent=1) + "\n"
+
+
+def _loop(walk: Walk) -> int | None:
+    """Of a lasso whose every step is in the trace, the state to which the last one leads back."""
+    return walk.trace.header.meta.get("cycle_from") if walk.hidden else None
 
 
 def _value(walk: Walk, v: Variable, m: Moment, entities: dict[str, list[str]]) -> Any:

@@ -10,6 +10,7 @@ import pytest
 from interlock.adapters.convert import to_itf, to_perfetto
 from interlock.proofs.check import run_check
 from interlock.spec.kv import SPECIFICATION
+from interlock.spec.modules import named
 from interlock.statemachine.trace import Trace, TraceError, read_trace
 
 
@@ -50,6 +51,29 @@ def test_itf_changes_only_what_an_event_may_change(double_store: Trace) -> None:
     for event, (before, after) in zip(double_store.events, pairwise(read.states), strict=True):
         changed = {v for v in read.vars if before.values[v] != after.values[v]}
         assert changed <= writes[event.event] | partial
+
+
+@pytest.mark.parametrize(
+    ("slice_", "property_", "sets", "stands"),
+    [
+        ("tiny", "issued-jobs-complete", {"idle": "none"}, True),
+        ("admission_quick", "deferred-by-lookup-is-answered-or-expires", {"lookup_deadline": "none"}, False),
+    ],
+)
+def test_itf_of_a_lasso_loops_to_the_state_that_it_ends_with(tmp_path, slice_, property_, sets, stands) -> None:
+    (run,) = run_check(slices=[slice_], properties=[property_], sets=sets, trace_dir=tmp_path).runs
+    trace = read_trace(Path(str(run.violations[0].trace)))
+    spec = named(trace.header.spec)
+
+    read = itf_py.trace_from_json(json.loads(to_itf(spec, trace)))
+
+    assert read.loop is not None
+    assert read.states[read.loop].values == read.states[-1].values
+    assert (read.loop == len(read.states) - 1) == stands
+
+
+def test_itf_of_a_path_has_no_loop(double_store: Trace) -> None:
+    assert itf_py.trace_from_json(json.loads(to_itf(SPECIFICATION, double_store))).loop is None
 
 
 def test_perfetto_shows_each_entity_in_one_state_at_a_time(double_store: Trace) -> None:
