@@ -108,7 +108,7 @@ lint-style: $(STAMPS)/tools
 
 lint-types: $(TYPED)/.stamp
 	MYPYPATH=$(TYPED) $(BIN)/mypy --strict \
-	  -p interlock.spec -p interlock.statemachine -p interlock.proofs
+	  -p interlock.spec -p interlock.statemachine -p interlock.proofs -p interlock.adapters
 
 lint-imports: $(TYPED)/.stamp
 	PYTHONPATH=$(TYPED):. $(BIN)/lint-imports

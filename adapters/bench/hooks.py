@@ -70,7 +70,7 @@ class Connector:
     @property
     def schedule_seconds(self) -> float:
         """Of a whole `schedule()` while decoding."""
-        return round(median(run["phases"]["decode"]["schedule_per_step"] for run in self.runs), 9)
+        return round(median(float(run["phases"]["decode"]["schedule_per_step"]) for run in self.runs), 9)
 
     @property
     def lookups(self) -> int:

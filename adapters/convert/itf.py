@@ -49,7 +49,8 @@ def to_itf(spec: Specification, trace: Trace) -> str:
 
 def _loop(walk: Walk) -> int | None:
     """Of a lasso whose every step is in the trace, the state to which the last one leads back."""
-    return walk.trace.header.meta.get("cycle_from") if walk.hidden else None
+    begins = walk.trace.header.meta.get("cycle_from")
+    return begins if walk.hidden and isinstance(begins, int) else None
 
 
 def _value(walk: Walk, v: Variable, m: Moment, entities: dict[str, list[str]]) -> Any:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import RenderableType
 
@@ -18,7 +18,7 @@ class ProveRequest:
 
     properties: list[str] | None
     sets: dict[str, str]
-    solver: str
+    solver: Literal["z3", "cvc5", "both"]
     trace_dir: Path | None
 
 
