@@ -109,14 +109,21 @@ NO_INVALID_TOKEN = ActionProperty(
     formula=forall(r, (_delivers & sampling(r, t) & tainted(r, t)) >> exists(b, late(b))),
 )
 
+_reported = is_(r, "running", "preempted")
+
 EXTERNAL_WITHIN_CACHED = Invariant(
     id="external-within-cached-within-prompt",
-    source="seeds 001: 0 <= external <= cached <= prompt at every report; vLLM #36638",
-    doc="The counts of loaded and of cached tokens of an admitted request make sense together.",
+    source="seeds 001: 0 <= external <= cached <= prompt at every report (counters only grow); vLLM #36638",
+    doc=(
+        "While a request may be given an output (it runs, or was preempted after the step that samples it), and so at "
+        "every report: 0 <= external <= cached <= prompt. A report adds three amounts to counters: external (loaded), "
+        "cached - external (found locally) and prompt - cached (computed). That none of them is negative is the same "
+        "as the three inequalities, and all that is meant by: counters only grow. Their totals are not modelled."
+    ),
     slices=(SHARE, OVERLAP, RESUME, ASYNC, PAIR, DECODE, LOOKUP, LATE, RESUMED),
     formula=forall(
         r,
-        is_(r, "running") >> ((external(r) >= 0) & (external(r) <= cached(r)) & (cached(r) <= PROMPT)),
+        _reported >> ((external(r) >= 0) & (external(r) <= cached(r)) & (cached(r) <= PROMPT)),
     ),
     premise=exists(r, is_(r, "running") & (external(r) > 0)),
 )
