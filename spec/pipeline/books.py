@@ -16,6 +16,7 @@ from interlock.spec.pipeline.vocabulary import (
     loads,
     names,
     overwrites,
+    returned,
     scanned,
     slot_state,
     slot_states,
@@ -71,9 +72,12 @@ BOOKS: tuple[Property, ...] = (
     Invariant(
         id="blocks-are-fresh-within-schedule-only",
         source="contract G1, I-28",
-        doc="A block counts as newly allocated while the step that it was allocated in is built, and no longer.",
+        doc=(
+            "A block counts as newly allocated, and as one with which a request comes back, while the step that it was "
+            "allocated in is built, and no longer."
+        ),
         slices=EVERY,
-        formula=forall(b, fresh(b) >> exists(t, building(t))),
+        formula=forall(b, (fresh(b) >> exists(t, building(t))) & (returned(b) >> fresh(b))),
         premise=exists(b, fresh(b)),
     ),
     Invariant(

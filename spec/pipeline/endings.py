@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property
-from interlock.spec.language.terms import exists, forall
+from interlock.spec.language.terms import Primed, exists, forall
 from interlock.spec.pipeline.predicates import (
     building,
     is_open,
@@ -27,6 +27,7 @@ from interlock.spec.pipeline.vocabulary import (
     loads,
     pipeline_idle,
     resting,
+    returned,
     slot_state,
     slot_states,
     source,
@@ -129,10 +130,16 @@ BETWEEN = ActionProperty(
 COMES_BACK = ActionProperty(
     id="a-preempted-request-comes-back-with-blocks",
     source="contract Q9, Q10",
-    doc="A preempted request comes back in a schedule() that gives somebody a block.",
+    doc=(
+        "A preempted request comes back with a block that the schedule() under way has allocated, and with which no "
+        "other came back: afterwards the block is in use, and its."
+    ),
     slices=WITH_PREEMPTION,
     actions=("resume_request",),
-    formula=exists(b2, used(b2) & fresh(b2)) & exists(t2, building(t2)),
+    formula=exists(t2, building(t2))
+    & fresh(b2)
+    & ~returned(b2)
+    & Primed(body=used(b2) & fresh(b2) & returned(b2) & ~waits_again(b)),
 )
 
 ENDINGS: tuple[Property, ...] = (

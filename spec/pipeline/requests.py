@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.language.actions import Action, Update, assign, assign_all, fire, need
-from interlock.spec.language.terms import FALSE, Term, exists
+from interlock.spec.language.terms import FALSE, Term
 from interlock.spec.pipeline.common import BETWEEN_SCHEDULES, IN_SCHEDULE, SCHEDULER
 from interlock.spec.pipeline.predicates import is_filled, is_open, open_store, reallocated, under_way
 from interlock.spec.pipeline.vocabulary import (
@@ -19,6 +19,7 @@ from interlock.spec.pipeline.vocabulary import (
     leftover,
     lost,
     overwrites,
+    returned,
     scanned,
     source,
     t,
@@ -54,11 +55,12 @@ allocate_block = Action(
 )  # fmt: skip
 
 resume_request = Action(
-    name="resume_request", event="resume_request", params=(b,), site=SCHEDULER,
+    name="resume_request", event="resume_request", params=(b, b2), site=SCHEDULER,
     fires=(fire("comeback", b),),
-    guard=(need("has-blocks-again", exists(b2, fresh(b2))),),
+    guard=(need("has-a-block-again", fresh(b2)), need("of-its-own", ~returned(b2))),
+    updates=(assign(returned(b2), True),),
     source="contract Q9, Q10",
-    doc="A preempted request comes back: it is one of those that were given a block in this schedule().",
+    doc="The preempted request that lost b comes back with b2, which this schedule() has allocated to it.",
 )  # fmt: skip
 
 schedule_token = Action(

@@ -40,6 +40,7 @@ from interlock.spec.pipeline.vocabulary import (
     names,
     overwrites,
     resting,
+    returned,
     slot_state,
     slot_states,
     source,
@@ -95,6 +96,7 @@ dispatch = Action(
     updates=(
         assign_all(t2, to=before(t2, t), value=True, when=dispatched(t2)),
         assign_all(b, to=fresh(b), value=False),
+        assign_all(b, to=returned(b), value=False),
         assign_all(b, to=leftover(b), value=False),
         assign(finish_untold(), False),
     ),

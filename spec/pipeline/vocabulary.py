@@ -77,6 +77,9 @@ handed = relation("handed", w, t, site=S, doc="the executor has handed step t to
 has_forward = relation("has_forward", t, site=S, doc="step t computes something")
 used = relation("used", b, site=S, doc="a request has b")
 fresh = relation("fresh", b, site=S, doc="b was allocated in this schedule()")
+returned = relation(
+    "returned", b, site=S, doc="this schedule() has allocated b to one who comes back"
+)
 scanned = relation("scanned", b, site=S, doc="a store of b, in its present allocation, was planned")
 leftover = relation("leftover", b, site=S, doc="a request finished with b unstored: the next metadata may store it")
 busy = relation("busy", b, site=S, doc="the dedup set: b has an open store")
@@ -112,8 +115,8 @@ spoilt = relation("spoilt", w, j, site=G, doc="w overwrote the source of j befor
 lost = relation("lost", j, site=G, doc="the request of store j was preempted while j was open")
 
 VARIABLES = (
-    slot_state, before, handed, has_forward, used, fresh, scanned, leftover, busy, held, comeback_state, finish_untold,
-    resting, stow_state, source, loads, acks_due, names, flush_due,
+    slot_state, before, handed, has_forward, used, fresh, returned, scanned, leftover, busy, held, comeback_state,
+    finish_untold, resting, stow_state, source, loads, acks_due, names, flush_due,
     shard_state, overwrites, owes, spoilt, lost,
 )  # fmt: skip
 
