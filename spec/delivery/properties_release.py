@@ -49,17 +49,21 @@ from interlock.spec.delivery.vocabulary import (
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Ground, Invariant, LeadsTo, Property
 from interlock.spec.language.terms import Primed, card, exists, forall, ite
 
+_ONCE = releases(r).eq(ite(is_(r, "released"), 1, 0))
+
 RELEASED_ONCE = Invariant(
     id="released-exactly-once",
     aliases=("I-13",),
     source="contract R-41, R-51, I-13; B-053, B-161",
-    doc="A request's blocks are never given back twice.",
+    doc=(
+        "The blocks of a request that is released have been given back once, neither twice nor not at all; those of "
+        "any other have not. (That a held one is released in the end is delivery-held-leads-to-released.)"
+    ),
     slices=EVERY,
-    formula=forall(r, releases(r) <= 1),
+    formula=forall(r, _ONCE),
     premise=exists(r, is_(r, "released")),
 )
 
-_ONCE = releases(r).eq(ite(is_(r, "released"), 1, 0))
 _NOTHING_LEFT = forall(j, ~serves(j, r)) & forall(w, ~on_hand_over(w, r))
 
 RELEASED_LAST = Invariant(

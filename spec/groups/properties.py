@@ -319,10 +319,15 @@ NO_NULL_DESTINATION = ActionProperty(
     id="load-writes-no-null-block",
     aliases=("I-32",),
     source="contract I-32, R-19: outside its window the table of a windowed group is null",
-    doc="A load writes only where the allocation of its hit has put a block.",
+    doc=(
+        "A load that is planned restores, and reads, chunks that its hit needs and no others: of full groups those up "
+        "to its end, of windowed ones its last window. There allocation puts blocks; elsewhere the table is null. "
+        "(Tables themselves are not in these slices.)"
+    ),
     slices=LOOKUPS,
     actions=("admit",),
-    formula=forall(g, p, load_covers(g, p, hit_end(r)) >> needs(g, p, hit_end(r))),
+    formula=forall(g, p, load_covers(g, p, hit_end(r)) >> needs(g, p, hit_end(r)))
+    & forall(c, Primed(body=pinned(r, c)) >> needs(slot_group(c), slot_position(c), hit_end(r))),
 )
 LOOKUP_STORED = ActionProperty(
     id="load-reads-what-is-stored",

@@ -77,9 +77,7 @@ handed = relation("handed", w, t, site=S, doc="the executor has handed step t to
 has_forward = relation("has_forward", t, site=S, doc="step t computes something")
 used = relation("used", b, site=S, doc="a request has b")
 fresh = relation("fresh", b, site=S, doc="b was allocated in this schedule()")
-returned = relation(
-    "returned", b, site=S, doc="this schedule() has allocated b to one who comes back"
-)
+returned = relation("returned", b, site=S, doc="this schedule() has allocated b to one who comes back")
 scanned = relation("scanned", b, site=S, doc="a store of b, in its present allocation, was planned")
 leftover = relation("leftover", b, site=S, doc="a request finished with b unstored: the next metadata may store it")
 busy = relation("busy", b, site=S, doc="the dedup set: b has an open store")
