@@ -46,6 +46,11 @@ def stands(r: Term, p: Term, *states: str) -> Term:
     return feature_states.one_of(feature_state(r, p), *states)
 
 
+def is_text(r: Term) -> Term:
+    """Request r has no feature."""
+    return forall(_p, stands(r, _p, "none"))
+
+
 def in_pool(i: Term, *states: str) -> Term:
     """The pool's entry for i is in one of these states."""
     return pool_entry_states.one_of(pool_entry(i), *states)

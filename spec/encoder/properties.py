@@ -6,7 +6,7 @@ from interlock.spec.encoder.answers import ANSWERS, GOES_ON_WITH_A_YES
 from interlock.spec.encoder.books import BOOKS, BOOKS_OF_PROOFS
 from interlock.spec.encoder.coverage import ARRIVALS, ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
 from interlock.spec.encoder.phases import PHASES, VISITING
-from interlock.spec.encoder.predicates import is_, is_loading, stands
+from interlock.spec.encoder.predicates import is_, is_loading, is_text, stands
 from interlock.spec.encoder.queue import QUEUES
 from interlock.spec.encoder.vocabulary import (
     arrived,
@@ -25,7 +25,9 @@ from interlock.spec.encoder.vocabulary import (
     load_order,
     p,
     position,
+    queue,
     r,
+    r2,
     read_due,
     request,
     room_ran_out,
@@ -58,10 +60,30 @@ DEFERRED_HOLDS_NOTHING = Invariant(
 BLOCKS_NOBODY = ActionProperty(
     id="deferred-blocks-nobody",
     source="vLLM PR 41627; seeds 000",
-    doc="When a schedule() ends, every request of the queue has been visited, unless KV ran out.",
+    doc=(
+        "When a schedule() ends, whoever is still in the queue has been asked about by it and put off for an item of "
+        "its own, unless KV ran out; and whoever runs has been visited. So nobody waits for another's items."
+    ),
     slices=(*EVERY, QUEUE, ARRIVALS),
     actions=("build_connector_meta",),
-    formula=forall(r, in_queue(r) >> (visited(r) | room_ran_out())),
+    formula=forall(
+        r,
+        (in_queue(r) >> ((is_(r, "deferred") & visited(r) & ~is_text(r)) | room_ran_out()))
+        & (is_(r, "running", "stalled") >> visited(r)),
+    ),
+)
+
+TEXT_IS_SCHEDULED = ActionProperty(
+    id="text-request-waits-for-no-item",
+    source="vLLM PR 41627; seeds 000: a text request behind a deferred one is scheduled with all of its 20 tokens",
+    doc=(
+        "When a schedule() ends, no request without features is in the queue or stalled, unless KV ran out. Tokens are "
+        "not counted here: an admitted request is scheduled whole. That vLLM's own scheduler gives all 20 tokens in "
+        "that pass is a test with the released scheduler (tests/adapters/vllm/test_encoder_deferral.py)."
+    ),
+    slices=(*EVERY, QUEUE, ARRIVALS),
+    actions=("build_connector_meta",),
+    formula=forall(r, is_text(r) >> (~is_(r, "stalled") & (in_queue(r) >> room_ran_out()))),
 )
 
 ASKED_AGAIN = ActionProperty(
@@ -178,6 +200,12 @@ WITNESSES = (
     ),
     _witness("some-deferred", exists(r, is_(r, "deferred")), "A request is deferred.", ASK, POOL, applies=_GATED),
     _witness(
+        "text-request-passes-a-deferred-one",
+        is_text(r) & exists(r2, is_(r2, "deferred") & visited(r2) & queue.before(r2, r)),
+        "A text request is admitted in the schedule() that has just put off one before it.", POOL, QUEUE,
+        applies=_GATED, actions=("admit",), source="seeds 000: the text request behind it is scheduled",
+    ),
+    _witness(
         "some-stalled", exists(r, is_(r, "stalled")), "A request that has KV is put off.", ASK, RUNNING,
         applies=ec_gate.is_("all"),
     ),
@@ -193,6 +221,7 @@ WITNESSES = (
 PROPERTIES: tuple[Property, ...] = (
     DEFERRED_HOLDS_NOTHING,
     BLOCKS_NOBODY,
+    TEXT_IS_SCHEDULED,
     ASKED_AGAIN,
     NEVER_READ_IN_TRANSIT,
     FORWARD_READS,

@@ -184,6 +184,11 @@ EXPECTATIONS = (
     expect("holds", "ec_twice", "answer-is-about-future-features", "R-65", ec_future="future_only"),
     expect("holds", "ec_twice", "fetch-is-for-a-future-feature", "R-65", ec_future="future_only"),
     expect("fails", "ec_pool", _NOBODY, "the scan ends at the deferred request", ec_defer="head_of_line"),
+    expect(
+        "fails", "ec_pool", "text-request-waits-for-no-item", "a request that needs no item waits for one",
+        ec_defer="head_of_line",
+    ),
+    expect("holds", "ec_queue", "text-request-waits-for-no-item", "the scan goes on", ec_defer="skipped"),
     expect("fails", "ec_tight", _AGAIN, "one more is deferred before it, once preempted", ec_defer="head_of_line"),
     expect("fails", "ec_arrivals", _PLACE, "put behind those that came later", ec_defer="requeued"),
     expect(

@@ -21,6 +21,7 @@ ENCODER = (
             "fetch-belongs-to-a-visit",
             "deferred-is-asked-again",
             "deferred-blocks-nobody",
+            "text-request-waits-for-no-item",
             "deferred-keeps-its-place",
             "later-arrival-is-not-admitted-first",
             "deferred-is-scheduled-though-others-arrive",

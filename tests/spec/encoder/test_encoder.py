@@ -4,7 +4,7 @@ import pytest
 from support.counterexamples import Judge, names
 
 from interlock.spec.encoder import SPECIFICATION
-from interlock.spec.encoder.predicates import in_pool, is_
+from interlock.spec.encoder.predicates import in_pool, is_, is_text
 from interlock.spec.encoder.vocabulary import (
     feature_item,
     feature_state,
@@ -24,11 +24,6 @@ from interlock.spec.language.terms import Term, exists, forall
 judge = Judge(SPECIFICATION)
 
 
-def is_text(request: Term) -> Term:
-    """The request has no feature."""
-    return forall(p, feature_state(request, p).eq(feature_states["none"]))
-
-
 # The tests that came with vLLM PR 41627, in the words of the specification.
 
 
@@ -43,7 +38,16 @@ def test_a_text_request_behind_it_is_scheduled() -> None:
     behind = exists(r, r2, is_(r, "deferred") & is_(r2, "running") & is_text(r2))
 
     assert judge.reachable("ec_pool", behind)
-    assert judge.holds("ec_pool", "deferred-blocks-nobody")
+    for name in (
+        "deferred-blocks-nobody",
+        "text-request-waits-for-no-item",
+        "encoder-text-request-passes-a-deferred-one",
+    ):
+        assert judge.holds("ec_pool", name)
+    assert judge.names("ec_pool", "text-request-waits-for-no-item", ec_defer="head_of_line")[-2:] == [
+        "defer",
+        "build_connector_meta",
+    ]
 
 
 def test_when_the_answer_is_yes_and_the_item_exists_it_is_scheduled() -> None:
