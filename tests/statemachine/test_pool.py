@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -140,6 +141,121 @@ def test_a_prefix_that_comes_back_lengthens_the_queue_that_lost_it() -> None:
     tier.store("lost")
 
     assert policy.target == 1
+
+
+class Paper:
+    """ARC as the paper has it, in plain lists, oldest first: T1 and T2 of prefixes that are there, B1 and B2 of others.
+
+    Here a chunk is evicted when a store needs one, and only then is it known which prefix comes: so T1 goes first
+    while it is longer than the target, wherever the new prefix was remembered.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size, self.p = size, 0
+        self.t1: list[int] = []
+        self.t2: list[int] = []
+        self.b1: list[str] = []
+        self.b2: list[str] = []
+
+    def comes(self, chunk: int, hash_: str) -> None:
+        if hash_ in self.b1:
+            self.p = min(self.size, self.p + max(1, len(self.b2) // len(self.b1)))
+            self.b1.remove(hash_)
+            self.t2.append(chunk)
+        elif hash_ in self.b2:
+            self.p = max(0, self.p - max(1, len(self.b1) // len(self.b2)))
+            self.b2.remove(hash_)
+            self.t2.append(chunk)
+        else:
+            self.t1.append(chunk)
+        self.trim()
+
+    def used(self, chunk: int) -> None:
+        (self.t1 if chunk in self.t1 else self.t2).remove(chunk)
+        self.t2.append(chunk)
+
+    def goes(self, chunk: int, hash_: str, evicted: bool) -> None:
+        once = chunk in self.t1
+        (self.t1 if once else self.t2).remove(chunk)
+        if evicted:
+            self.b1 = [h for h in self.b1 if h != hash_]
+            self.b2 = [h for h in self.b2 if h != hash_]
+            (self.b1 if once else self.b2).append(hash_)
+            self.trim()
+
+    def trim(self) -> None:
+        """At most `size` prefixes in T1 and B1, and twice that in all."""
+        while self.b1 and len(self.t1) + len(self.b1) > self.size:
+            self.b1.pop(0)
+        while self.b2 and len(self.t1) + len(self.t2) + len(self.b1) + len(self.b2) > 2 * self.size:
+            self.b2.pop(0)
+
+    def order(self) -> list[int]:
+        return self.t1 + self.t2 if len(self.t1) > self.p or not self.t2 else self.t2 + self.t1
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(("store", "use", "drop")), st.sampled_from("abcdefgh")), max_size=60))
+def test_arc_is_that_of_the_paper(moves: list[tuple[str, str]]) -> None:
+    tier, paper = Tier("arc", size=3), Paper(3)
+    for what, hash_ in moves:
+        there = [c for c, s in tier.state.items() if s == "ready" and tier.holds[c] == hash_]
+        if what == "store":
+            before = {c: tier.holds[c] for c, s in tier.state.items() if s == "ready"}
+            chunk = tier.store(hash_)
+            assert chunk is not None
+            if chunk in before:
+                assert chunk == paper.order()[0]
+                paper.goes(chunk, before[chunk], evicted=True)
+            paper.comes(chunk, hash_)
+        elif there and what == "use":
+            tier.pool.touch(there[0])
+            paper.used(there[0])
+        elif there:  # a reset
+            tier.move(there[0], "absent")
+            paper.goes(there[0], hash_, evicted=False)
+
+        policy = tier.pool.policy
+        assert isinstance(policy, AdaptiveReplacement)
+        assert (policy.target, list(tier.pool.ready)) == (paper.p, paper.order())
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_a_chunk_that_was_dropped_is_not_remembered_as_evicted(policy: str) -> None:
+    tier = Tier(policy, size=1)
+    for _ in range(3):
+        chunk = tier.store("a")
+        assert chunk == 0
+        tier.move(chunk, "absent")
+
+    assert getattr(tier.pool.policy, "target", 0) == 0
+
+
+def test_moves_are_counted_and_absent_chunks_go_round() -> None:
+    tier = Tier("lru", size=3)
+    assert [tier.pool.moves, tier.pool.size] == [0, 3]
+    assert [tier.store(h) for h in "abc"] == [0, 1, 2]
+    assert tier.pool.moves == 6
+    for chunk in (2, 0):
+        tier.move(chunk, "absent")
+
+    assert tier.pool.absent == (2, 0)
+    assert [tier.store(h) for h in "de"] == [2, 0]
+
+
+def test_a_failed_eviction_is_not_taken_for_the_next() -> None:
+    tier = Tier("arc", size=1)
+    tier.store("a")
+    evict = tier.pool._evict
+    tier.pool._evict = lambda c: 1 / 0  # type: ignore[assignment,return-value]
+    with pytest.raises(ZeroDivisionError):
+        tier.pool.take()
+    tier.pool._evict = evict
+
+    tier.move(0, "absent")  # a reset: nothing was evicted
+    tier.store("a")
+
+    assert tier.pool.policy.target == 0  # type: ignore[attr-defined]
 
 
 def test_a_policy_that_there_is_not() -> None:
