@@ -68,6 +68,10 @@ FEATURE = Lifecycle(
     rows=(
         row("none", "add_feature", "ahead", guard=is_(r, "absent"), source="contract 4.3: known on arrival"),
         row("ahead", "match_prefix", "matched", source="contract 5(a): n is local + external computed"),
+        *(
+            row("matched", event, "ahead", source="contract 5(a): the KV match is made again in every visit")
+            for event in ("defer", "no_kv")
+        ),
         row("matched", "admit", "passed", source="R-65"),
         row("matched", "loaded", "passed", source="contract Q13"),
         row("matched", "kv_load_fails", "ahead", source="contract 5(a): if the load fails, n shrinks"),

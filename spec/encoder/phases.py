@@ -33,10 +33,11 @@ _VISITS = (
 BETWEEN = ActionProperty(
     id="visits-are-between-steps",
     source="contract 6.1; pipeline depth 1",
-    doc="schedule() visits, takes and evicts while no step is with the workers.",
+    doc="schedule() looks for KV, visits, takes and evicts while no step is with the workers.",
     slices=EVERY,
     actions=(
         *_VISITS,
+        "match_prefix",
         "drop_reference",
         "evict_entry",
         "evict_pool",
@@ -53,7 +54,6 @@ AFTER = ActionProperty(
     actions=(
         "add_feature",
         "add_request",
-        "match_prefix",
         "loaded",
         "kv_load_fails",
         "preempt",

@@ -19,6 +19,8 @@ ROWS = row_witnesses(
         "build_connector_meta": "ec_room",
         "complete": "ec_arrivals",
         "row-feature-passed-complete": "ec_twice",
+        "row-feature-matched-defer": "ec_twice",
+        "row-feature-matched-no-kv": "ec_tight",
         "evict_entry": "ec_room",
         "reject": "ec_room",
         "row-encoder-entry-referenced-drop-reference-to-referenced": "ec_room",

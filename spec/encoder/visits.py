@@ -106,8 +106,8 @@ add_request = Action(
 match_prefix = Action(
     name="match_prefix", event="match_prefix", params=(r, p), site=SCHEDULER, observed=False,
     fires=(fire("feature", r, p),),
-    guard=(AFTER_UPDATE, need("waiting", in_queue(r)), NOTHING_COMPUTED),
-    source="contract 5(a): the KV match comes first, and n is local + external computed tokens",
+    guard=(BETWEEN_STEPS, BEFORE_TAKING, need("waiting", in_queue(r)), NOTHING_COMPUTED),
+    source="contract 5(a): in a visit the KV match comes first, and n is local + external computed tokens",
     doc="The prefix cache, local or external, covers the feature of r at p.",
 )  # fmt: skip
 
@@ -136,7 +136,7 @@ _PUT_BACK = tuple(u.model_copy(update={"when": ec_defer.is_("requeued")}) for u 
 
 defer = Action(
     name="defer", event="defer", params=(r,), site=SCHEDULER,
-    fires=(fire("visit", r),),
+    fires=(fire("visit", r), FEATURES),
     guard=(
         BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, IN_ITS_TURN, BEFORE_TAKING,
         need("is-asked", is_asked(r)),
@@ -152,7 +152,10 @@ defer = Action(
     ),
     fairness=Fairness.WEAK, fairness_why="schedule() visits the queue",
     source="vLLM PR 41627; contract Q5, R-64",
-    doc="ensure_cache_available answers False for a waiting request: it is popped and put back at its place.",
+    doc=(
+        "ensure_cache_available answers False for a waiting request: it is popped and put back at its place. What its "
+        "KV match has found is looked up again in the next visit: it may be evicted by then."
+    ),
 )  # fmt: skip
 
 stall = Action(
@@ -210,7 +213,7 @@ admit = Action(
 
 no_kv = Action(
     name="no_kv", event="no_kv", params=(r,), site=SCHEDULER, observed=False,
-    fires=(fire("visit", r),),
+    fires=(fire("visit", r), FEATURES),
     guard=(
         BETWEEN_STEPS, NOT_VISITED, SCAN_GOES_ON, RUNNERS_FIRST, IN_ITS_TURN, ONE_VISIT, ENCODER_READY,
         need("no-room", ~kv_held(r) & (kv_used() >= block.size)),
