@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import Bool, Int, Member, Term, Var
+from interlock.spec.language.terms import Bool, Int, Member, Size, Term, Var
 from interlock.spec.language.variables import Channel, Site, StateVar
 from interlock.statemachine.errors import CompileError
 
@@ -17,6 +17,7 @@ class Symbol:
     Args:
         relation: a set (of what it is true of), else a dictionary.
         default: the value where nothing was assigned, as Python text; ``None``: undefined there.
+        sizes: sorts whose number of elements that text speaks of (a counter that starts at a capacity).
     """
 
     name: str
@@ -27,6 +28,7 @@ class Symbol:
     low: Term | None
     high: Term | None
     ghost: bool
+    sizes: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -44,6 +46,8 @@ class Layout:
     sizes: set[str] = field(default_factory=set)
     forgotten: set[str] = field(default_factory=set)
     """Lifecycles some of whose entities are to be forgotten."""
+    unkept: frozenset[str] = frozenset()
+    """Variables that nothing may refer to."""
 
     def look_up(self, name: str, places: tuple[int, ...]) -> None:
         """A relation will be looked up by its arguments at these places, a function (none) by its value."""
@@ -58,7 +62,10 @@ class Layout:
         symbol = self.symbols[name]
         if symbol.ghost:
             raise CompileError(f"ghost {name} cannot be read by what runs")
+        if name in self.unkept:
+            raise CompileError(f"{name} is not kept, and not only guards read it")
         self.used.add(name)
+        self.sizes |= symbol.sizes
         return symbol
 
 
@@ -84,6 +91,7 @@ def _symbol(declared: StateVar | Channel) -> Symbol:
         declared.low if counted else None,
         declared.high if counted else None,
         ghost,
+        frozenset({declared.init.sort} if isinstance(declared.init, Size) else ()),
     )
 
 
@@ -93,4 +101,6 @@ def _literal(declared: StateVar) -> str:
             return repr(declared.init.name)
         case Int() | Bool():
             return repr(declared.init.value)
+        case Size():
+            return f"size_{declared.init.sort}"
     raise CompileError(f"variable {declared.name}: its initial value depends on its arguments")

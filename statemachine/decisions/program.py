@@ -55,6 +55,7 @@ class Wanted:
         lookups: relations that whoever runs the program looks up by some of their arguments, with the places of
             those, and functions that it looks up by value, with no places.
         once: sorts whose ids are never used again, so that all that is said of one can go when it ends.
+        unkept: variables that only guards read, for who sees to those conjuncts himself: neither is compiled.
     """
 
     questions: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -62,6 +63,7 @@ class Wanted:
     announced: tuple[str, ...] | None = None
     lookups: tuple[tuple[str, tuple[int, ...]], ...] = ()
     once: tuple[str, ...] = ("job",)
+    unkept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def _compile(key: ByDigest, settings: tuple[tuple[str, str], ...], site: Site, w
     spec, switches = key.spec, dict(settings)
     tables = compile_tables(spec, switches)
     layout = lay_out(spec)
+    layout.unkept = frozenset(wanted.unkept)
     announced = tables if wanted.announced is None else wanted.announced
     writer = Writer(spec, switches, tables, layout, guards=wanted.guards, announced=announced)
     for name, places in wanted.lookups:

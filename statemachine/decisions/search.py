@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 
 
 class Search:
-    """Writes ``for`` and ``if`` clauses."""
+    """Writes ``for`` and ``if`` clauses.
+
+    Attributes:
+        parameters: of the action being written: whoever it is about is an element of its sort, known before or not.
+    """
 
     def __init__(self, layout: Layout, expressions: Expressions) -> None:
         self._layout = layout
         self._expressions = expressions
+        self.parameters: tuple[T.Var, ...] = ()
 
     def generator(self, item: str, variables: tuple[T.Var, ...], body: T.Term) -> str:
         """A comprehension of ``item`` for each assignment of ``variables`` that satisfies ``body``."""
@@ -132,7 +137,8 @@ class Search:
     def _domain(self, v: T.Var) -> _Make:
         def make() -> str:
             self._layout.domains.add(v.sort)
-            return f"domain_{v.sort}()"
+            here = (self._expressions.write(p) for p in self.parameters if p.sort == v.sort)
+            return f"domain_{v.sort}({', '.join(here)})"
 
         return make
 

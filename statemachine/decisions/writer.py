@@ -47,24 +47,27 @@ class Writer:
         self.expressions = Expressions(layout)
 
     def conjuncts(self, action: Action) -> Iterable[tuple[str, T.Term]]:
-        """The action's own conjuncts, switches folded; those that are always true are left out."""
+        """The action's own conjuncts, switches folded; those always true, or about what is not kept, are left out."""
         for c in action.guard:
             folded = fold(c.term, self._switches)
-            if folded != T.TRUE:
+            if folded != T.TRUE and not T.symbols(folded) & self.layout.unkept:
                 yield c.id, folded
 
     def row_guard(self, row: TableRow) -> str:
         """The guard of a row, as a function of the entity and the event's other parameters."""
+        self.expressions.search.parameters = row.parameters
         parameters = ", ".join(map(name_of, row.parameters))
         return f"def {row.guard_name}({parameters}):\n    return {self.expressions.write(row.guard)}"
 
     def conjunct(self, action: Action, id_: str, t: T.Term) -> str:
         """One conjunct, as a function of the parameters that it speaks of."""
+        self.expressions.search.parameters = parameters_of(action, t)
         parameters = ", ".join(name_of(v) for v in parameters_of(action, t))
         return f"def {conjunct_name(action, id_)}({parameters}):\n    return {self.expressions.write(t)}"
 
     def question(self, action: Action, known: tuple[T.Var, ...]) -> str:
         """The first reason not to do an action, among those that its known parameters decide; or None."""
+        self.expressions.search.parameters = known
         lines: list[str] = []
         for f in action.fires:
             if not f.over and set().union(*map(T.free_vars, f.entity)) <= set(known):
@@ -77,13 +80,14 @@ class Writer:
 
     def do(self, action: Action) -> list[Line]:
         """The action: rows, guard, updates. Returns moves; raises before anything is written."""
+        self.expressions.search.parameters = action.params
         fired = _Fired()
         for n, f in enumerate(action.fires):
             (self._fire_many if f.over else self._fire_one)(action, f, n, fired)
         effects = Effects(self.expressions)
         for u in action.updates:
             when = fold(u.when, self._switches)
-            if self.layout.symbols[u.symbol].ghost or when == T.FALSE:
+            if self.layout.symbols[u.symbol].ghost or u.symbol in self.layout.unkept or when == T.FALSE:
                 continue
             effects.add(
                 u.model_copy(

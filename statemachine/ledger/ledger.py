@@ -95,6 +95,10 @@ class Ledger:
         for key in list(function):
             function.drop(key)
 
+    def forget(self, name: str, key: Any) -> None:
+        """What a function says of an element that will never be spoken of again takes no more room."""
+        self.function(name).drop(key)
+
     def relation(self, name: str) -> Relation:
         """What a relation is true of; read it, never write it."""
         found = self._variables[name]
@@ -156,18 +160,20 @@ class Ledger:
             "out_of_range": _out_of_range,
         }
 
-    def _domain(self, sort: str) -> Callable[[], Iterable[Any]]:
+    def _domain(self, sort: str) -> Callable[..., Iterable[Any]]:
+        """The elements of a sort, as a function of those that the action at hand is about."""
         if sort in self._domains:
-            return self._domains[sort]
+            given = self._domains[sort]
+            return lambda *_: given()
         if sort in self._sizes:
             elements = range(self._sizes[sort])
-            return lambda: elements
+            return lambda *_: elements
         tables = self.program.tables.values()
         variable = next((t.lifecycle.variable for t in tables if t.lifecycle.entity[0].sort == sort), None)
         if variable is None:
             raise CompileError(f"the program goes through every {sort}, and nothing lists them: no lifecycle is of one")
         known = self._variables[variable]
-        return lambda: list(known)
+        return lambda *here: [*known, *(e for e in here if e not in known)]
 
     def _refuse(self, action: str, conjunct: str, arguments: tuple[Any, ...]) -> NoReturn:
         d = self.program.decision(action, conjunct)
