@@ -48,6 +48,36 @@ class UndefinedApplication(SpecificationViolation):
         super().__init__(f"{symbol}({arguments}) is not defined now")
 
 
+class UnknownTransfer(SpecificationViolation):
+    """A report on a transfer that is not under way: one too many, or one that nobody started."""
+
+    def __init__(self, transfer: int, started: int) -> None:
+        self.transfer = transfer
+        why = "it has ended before" if 0 <= transfer < started else "it was never started"
+        super().__init__(f"transfer {transfer} has ended, says a report; {why}: report each transfer once")
+
+
+class RequestIdInUse(SpecificationViolation):
+    """A request arrives under the id of one that has not ended (contract R-57)."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"request {request_id!r} has not ended: finish it before its id comes again")
+
+
+class UnknownRequest(SpecificationViolation):
+    """Something is asked about a request of which nobody was told, or that has ended."""
+
+    def __init__(self, request_id: str, call: str) -> None:
+        super().__init__(f"{call}: request {request_id!r} has not arrived, or has ended; on_new_request comes first")
+
+
+class NoOpenVisit(SpecificationViolation):
+    """Something that belongs to the visit to a request is called outside it."""
+
+    def __init__(self, call: str) -> None:
+        super().__init__(f"{call}: schedule() is not in a visit to that request; ensure_cache_available opens it")
+
+
 class UnknownPolicy(ValueError):
     """No eviction policy has this name."""
 

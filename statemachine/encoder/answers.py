@@ -1,0 +1,103 @@
+"""Whether the items of a request are there: what is fetched for it, how long it waits, and what it gives up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from interlock.statemachine.encoder.books import Books
+from interlock.statemachine.encoder.deadlines import Deadlines
+from interlock.statemachine.encoder.features import future_mm_features
+from interlock.statemachine.encoder.pool import ItemPool
+from interlock.statemachine.encoder.port import Transfer
+from interlock.statemachine.encoder.tracked import Tracked
+
+
+class Answers:
+    """What :meth:`EncoderCachePort.ensure_cache_available` says, and does.
+
+    Args:
+        offered: whether the other side has an item.
+    """
+
+    def __init__(self, books: Books, pool: ItemPool, deadlines: Deadlines, offered: Callable[[str], bool]) -> None:
+        self._do, self._may = books.do, books.may
+        self._pool, self._deadlines, self._offered = pool, deadlines, offered
+        self._is_asked = books.decision("defer", "is-asked")
+        self._not_all_there = books.decision("defer", "not-all-there")
+        self._nothing_computed = books.decision("defer", "nothing-computed")
+        self._may_fetch_for = books.decision("start_fetch", "is-asked")
+        self._asks_for = books.decision("start_fetch", "asks-for-it")
+        self._not_given_up = books.decision("start_fetch", "not-given-up")
+        ledger = books.ledger
+        self._entry, self._pool_entry = ledger.function("encoder_entry"), ledger.function("pool_entry")
+        self._feature, self._queued = (
+            ledger.function("feature_state"),
+            ledger.program.tables["visit"].states_with("no_kv"),
+        )
+        self._state = ledger.function("visit_state")
+        self._fetchable = frozenset(ledger.program.tables["pool_entry"].states_with("start_fetch"))
+        self._cached = frozenset(ledger.program.tables["encoder_entry"].states_with("use_cached"))
+        self._in_transit = frozenset(ledger.program.tables["pool_entry"].states_with("expire"))
+        self.fetches: list[Transfer] = []
+
+    def may_go_on(self, tracked: Tracked, num_computed_tokens: int) -> bool:
+        """Yes or no; after a no the request is put off in the books."""
+        now = (num_computed_tokens, self._pool.moves)
+        if tracked.refused != now:
+            self._note_match(tracked, num_computed_tokens)
+            self._fetch(tracked)
+            if not (self._is_asked(tracked.key) and self._not_all_there(tracked.key)):
+                tracked.refused = None
+                self._deadlines.forget(tracked.key)
+                return True
+            self._wait(tracked)
+            tracked.refused = (num_computed_tokens, self._pool.moves)
+        self._do("defer" if self._nothing_computed(tracked.key) else "stall", tracked.key)
+        return False
+
+    def give_up(self, tracked: Tracked, item: str) -> bool:
+        """The time of a request for an item is up; false if it does not wait for the item at the moment."""
+        if not self._may("expire", tracked.key, item):
+            return False
+        self._do("expire", tracked.key, item)
+        tracked.refused = None
+        return True
+
+    def _note_match(self, tracked: Tracked, num_computed_tokens: int) -> None:
+        """What the KV match of a request that waits covers, it need not encode."""
+        key, features = tracked.key, tracked.request.mm_features
+        if self._state[key] not in self._queued or not self._nothing_computed(key):
+            return
+        ahead = {place for place, _ in future_mm_features(tracked.request, num_computed_tokens)}
+        for place in range(len(features)):
+            if place not in ahead and self._feature[key, place] == "ahead":
+                self._do("match_prefix", key, place)
+
+    def _fetch(self, tracked: Tracked) -> None:
+        """Start what the other side has and nobody here does, as far as the pool has room."""
+        key = tracked.key
+        for item in tracked.items:
+            if (
+                self._pool_entry.get(item, "absent") in self._fetchable
+                and self._entry.get(item) not in self._cached
+                and self._may_fetch_for(key)
+                and self._asks_for(key, item)
+                and self._not_given_up(key, item)
+                and not self._deadlines.spent(key, item)
+                and self._offered(item)
+            ):
+                cell = self._pool.make_room(wanted=tracked.items)
+                if cell is None:
+                    return
+                self.fetches.append(self._pool.start(item, cell, partial(self._do, "start_fetch", key, item)))
+
+    def _wait(self, tracked: Tracked) -> None:
+        """The first no for an item counts."""
+        for item in tracked.items:
+            if (
+                self._pool_entry.get(item) in self._in_transit
+                and self._asks_for(tracked.key, item)
+                and self._not_given_up(tracked.key, item)
+            ):
+                self._deadlines.put_off(tracked.key, item)

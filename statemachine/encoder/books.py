@@ -1,0 +1,105 @@
+"""The ledger of encoder caches, and a journal of what it did in the specification's words."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from interlock.spec.language.elaborate import fold
+from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import FALSE
+from interlock.spec.language.variables import Site
+from interlock.statemachine.decisions.program import Wanted
+from interlock.statemachine.ledger import Ledger
+from interlock.statemachine.table import Move
+
+QUESTIONS = (
+    ("go_on", ("r",)),
+    ("resume", ("r",)),
+    ("evict_entry", ("i",)),
+    ("evict_pool", ("i",)),
+    ("free_input", ("r", "p", "i")),
+    ("drop_reference", ("r", "i")),
+    ("expire", ("r", "i")),
+    ("fail_unavailable", ("r",)),
+)
+"""What is asked before it is done."""
+
+LOOKUPS: tuple[tuple[str, tuple[int, ...]], ...] = (("uses", (0,)), ("visit_state", ()))
+"""What is looked up: entries by request, requests by state."""
+
+ONLY_IN_GUARDS = ("ahead_of",)
+"""The order of the queue: the engine keeps it, and only guards read it, at a cost that grows with the queue."""
+
+Record = Callable[..., object]
+"""``record(event, hidden=…, action=…, **arguments)``, as :func:`interlock.statemachine.trace.event` takes them."""
+
+_PREFIX = {"position": "p", "job": "job"}
+
+
+class Books:
+    """Actions by name, and what the machine reads of their outcome.
+
+    Args:
+        checking: whether each action checks its guard; tables and counters are always checked.
+        record: called for each action that is done.
+    """
+
+    def __init__(
+        self,
+        spec: Specification,
+        switches: Mapping[str, str],
+        sizes: Mapping[str, int],
+        *,
+        checking: bool,
+        num_positions: Callable[[], int],
+        moved: Callable[[Move], None],
+        record: Record | None,
+    ) -> None:
+        wanted = Wanted(
+            questions=QUESTIONS,
+            guards=checking,
+            announced=("pool_entry", "encoder_entry"),
+            lookups=LOOKUPS,
+            unkept=() if checking else ONLY_IN_GUARDS,
+        )
+        sizes = {"job": sys.maxsize, **sizes}  # ids of loads count up without end
+        domains = {"position": lambda: range(num_positions())}
+        self.ledger = Ledger(spec, switches, sizes=sizes, wanted=wanted, domains=domains)
+        actions = [a for a in spec.actions if a.site == Site.SCHEDULER]
+        self._declared = {a.name: a for a in actions}
+        self._functions = {a.name: self.ledger.action(a.name) for a in actions}
+        self._why_not = {action: self.ledger.question(action, *known) for action, known in QUESTIONS}
+        self._sends = {a.name: {s.channel for s in a.sends if fold(s.when, dict(switches)) != FALSE} for a in actions}
+        self._moved = moved
+        self._record = record
+
+    def do(self, action: str, *arguments: Any) -> None:
+        """Do an action, or raise and change nothing.
+
+        Raises:
+            SpecificationViolation: it is not allowed now.
+        """
+        moves = self._functions[action](*arguments)
+        if self._record is not None:
+            declared = self._declared[action]
+            named = {p.name: f"{_PREFIX.get(p.sort, '')}{a}" for p, a in zip(declared.params, arguments, strict=True)}
+            self._record(declared.event, action=action, hidden=not declared.observed, **named)
+        for move in moves:
+            self._moved(move)
+
+    def may(self, action: str, *arguments: Any) -> bool:
+        """Whether an action of :data:`QUESTIONS` is allowed now."""
+        return self._why_not[action](*arguments) is None
+
+    def decision(self, action: str, conjunct: str) -> Callable[..., bool]:
+        """A conjunct of a guard as a function; always true where the switches say so."""
+        try:
+            return self.ledger.decision(action, conjunct)
+        except KeyError:
+            return lambda *_: True
+
+    def sends(self, action: str, channel: str) -> bool:
+        """Whether the switches let an action send to a channel."""
+        return channel in self._sends[action]

@@ -1,0 +1,51 @@
+"""How long a request is put off for an item: counted from the first no, whatever transfers come and go (R-66)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+
+Clock = Callable[[], float]
+"""Seconds, or schedules, or whatever a deadline is counted in; never goes back."""
+
+Held = tuple[str, str]
+"""A request and an item that it is put off for."""
+
+
+class Deadlines:
+    """When the patience of each request with each item ends.
+
+    Args:
+        limit: from the first no to the end, in units of the clock.
+    """
+
+    def __init__(self, limit: float, clock: Clock) -> None:
+        self._limit, self._clock = limit, clock
+        self._ends: dict[str, dict[str, float]] = {}
+        self._queue: list[tuple[float, Held]] = []
+        self._queued: set[Held] = set()
+
+    def put_off(self, request: str, item: str) -> None:
+        """The answer was no, for want of this item; the first such answer counts."""
+        end = self._ends.setdefault(request, {}).setdefault(item, self._clock() + self._limit)
+        if (request, item) not in self._queued:
+            self._queued.add((request, item))
+            heapq.heappush(self._queue, (end, (request, item)))
+
+    def spent(self, request: str, item: str) -> bool:
+        """Whether the request has waited for the item as long as it may."""
+        end = self._ends.get(request, {}).get(item)
+        return end is not None and self._clock() >= end
+
+    def due(self) -> Iterator[Held]:
+        """Those whose time is up and that were not forgotten, each once until it is put off again."""
+        now = self._clock() if self._queue else 0.0
+        while self._queue and self._queue[0][0] <= now:
+            _, held = heapq.heappop(self._queue)
+            self._queued.discard(held)
+            if held[1] in self._ends.get(held[0], ()):
+                yield held
+
+    def forget(self, request: str) -> None:
+        """The answer was yes, or the request has ended: the next no is a first one again."""
+        self._ends.pop(request, None)

@@ -1,0 +1,138 @@
+"""The encoder cache of the workers, as the scheduler books it: which items have a slot, and for whom."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from interlock.statemachine.encoder.books import Books
+from interlock.statemachine.encoder.features import end_of
+from interlock.statemachine.encoder.pool import ItemPool
+from interlock.statemachine.encoder.port import Load
+from interlock.statemachine.encoder.tracked import Tracked, Visit
+from interlock.statemachine.table import Move
+
+
+class Entries:
+    """Takes and frees slots; the entry that has been of no use for longest is evicted first.
+
+    Attributes:
+        loads, freed: what the next metadata tells the workers to load and to drop.
+    """
+
+    def __init__(self, books: Books, pool: ItemPool, num_slots: int) -> None:
+        self._do, self._may = books.do, books.may
+        self._pool, self._num_slots = pool, num_slots
+        self._loads_are_sent = books.sends("take_external", "load_order")
+        self._is_external = books.decision("take_external", "has-cache-item")
+        ledger = books.ledger
+        self._entry, self._feature = ledger.function("encoder_entry"), ledger.function("feature_state")
+        self._state, self._uses = ledger.function("visit_state"), ledger.index("uses", 0)
+        self._free_slots, self._freeable_slots = ledger.function("free_slots"), ledger.function("freeable_slots")
+        self._cached = frozenset(ledger.program.tables["encoder_entry"].states_with("use_cached"))
+        self._nothing_computed = books.decision("claim_cached", "nothing-computed")
+        self._freeable: OrderedDict[str, None] = OrderedDict()
+        self._next_job = 0
+        self.loads: list[Load] = []
+        self.freed: list[str] = []
+
+    def moved(self, move: Move) -> None:
+        """An entry has gone from one state of its lifecycle to another."""
+        if move.target == "freeable":
+            self._freeable[move.entity] = None
+        else:
+            self._freeable.pop(move.entity, None)
+        if move.source == "evicted" and move.target == "absent":
+            self.freed.append(move.entity)
+
+    # -- in a visit ----------------------------------------------------------------------------------
+
+    def find(self, visit: Visit, place: int) -> bool:
+        """Whether the cache has the item of a feature. Who waits claims it, so that it stays until there is KV."""
+        key, item = visit.tracked.key, visit.tracked.request.mm_features[place].identifier
+        if self._entry.get(item) not in self._cached:
+            return False
+        if self._state[key] == "running" or not self._nothing_computed(key):
+            visit.found.add(item)
+        else:
+            self._do("claim_cached", key, place, item)
+        return True
+
+    def has_room(self, visit: Visit, place: int) -> bool:
+        """Whether there is a slot for one more item, beside what the visit has found and planned."""
+        item = visit.tracked.request.mm_features[place].identifier
+        found = sum(self._entry.get(i) == "freeable" for i in visit.found)
+        planned = visit.planned | {item}
+        if self._freeable_slots.get((), self._num_slots) < found + len(planned):
+            return False
+        visit.planned = planned
+        return True
+
+    def use_what_is_cached(self, visit: Visit) -> None:
+        """The features that the step reads and whose item has a slot."""
+        for place, f in visit.reads:
+            if self._entry.get(f.identifier) in self._cached:
+                self._use(visit.tracked, place)
+
+    def take(self, visit: Visit, place: int) -> None:
+        """A slot for an item that this step encodes, or loads from the pool."""
+        key, item = visit.tracked.key, visit.tracked.request.mm_features[place].identifier
+        if not self._free_slots.get((), self._num_slots):
+            victim = next((i for i in self._freeable if self._may("evict_entry", i)), None)
+            if victim is not None:
+                self._do("evict_entry", victim)
+        if self._is_external(key, item):
+            job, self._next_job = self._next_job, self._next_job + 1
+            self._do("take_external", key, place, item, job)
+            if self._loads_are_sent:
+                self.loads.append(Load(job, item, self._pool.cell_of(item)))
+        else:
+            self._do("encode", key, place, item)
+        visit.tracked.held.add(place)
+
+    def advance(self, visit: Visit) -> None:
+        """The step reads what it was scheduled for; at a feature's end, the scheduler counts beyond it."""
+        tracked, key = visit.tracked, visit.tracked.key
+        if visit.end:
+            for place in sorted(tracked.unsettled):
+                self._do("speculate", key, place, _item(tracked, place))
+        for place, f in visit.reads:
+            if self._feature[key, place] == "ahead":
+                self._use(tracked, place)  # its item has been taken for another place
+            if end_of(f) <= visit.end:
+                self._do("advance", key, place, f.identifier)
+                tracked.unsettled.add(place)
+
+    def _use(self, tracked: Tracked, place: int) -> None:
+        self._do("use_cached", tracked.key, place, _item(tracked, place))
+        tracked.held.add(place)
+
+    # -- after a step --------------------------------------------------------------------------------
+
+    def settle(self, tracked: Tracked, settled: int, counted: int) -> None:
+        """The output shows how far the tokens of a request are computed, and how far they may be."""
+        key, features = tracked.key, tracked.request.mm_features
+        for place in sorted(tracked.unsettled):
+            if end_of(features[place]) <= settled:
+                self._do("settle", key, place)
+                tracked.unsettled.discard(place)
+            elif end_of(features[place]) > counted:
+                self._do("reject", key, place)
+                tracked.unsettled.discard(place)
+        for place in sorted(tracked.held):
+            item = features[place].identifier
+            if self._may("free_input", key, place, item):
+                self._do("free_input", key, place, item)
+            if item not in self._uses.get(key, ()):
+                tracked.held.discard(place)
+
+    def drop_references(self, tracked: Tracked) -> None:
+        """A request gives up what it has taken, if the specification says that it may not keep it."""
+        for item in tuple(self._uses.get(tracked.key, ())):
+            if self._may("drop_reference", tracked.key, item):
+                self._do("drop_reference", tracked.key, item)
+        tracked.held.clear()
+        tracked.unsettled.clear()
+
+
+def _item(tracked: Tracked, place: int) -> str:
+    return tracked.request.mm_features[place].identifier

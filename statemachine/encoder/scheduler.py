@@ -1,0 +1,349 @@
+"""``EncoderCacheScheduler``: the specification of the encoder cache, running as its scheduler side.
+
+The engine says whom it visits and with which tokens; the machine chooses *when to try* what. Whether it
+may be done, and what it changes, is compiled from the specification, and every state of a request, a
+feature, an entry or a load moves through a compiled table. Which of its decisions are compiled and which
+are written here: ``python -m interlock.statemachine.decisions.listing --module encoder`` prints them all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from interlock.spec.encoder import SPECIFICATION
+from interlock.spec.language.specification import Specification
+from interlock.statemachine.encoder.answers import Answers
+from interlock.statemachine.encoder.books import Books, Record
+from interlock.statemachine.encoder.deadlines import Clock, Deadlines
+from interlock.statemachine.encoder.entries import Entries
+from interlock.statemachine.encoder.features import end_of, read_mm_features
+from interlock.statemachine.encoder.pool import ItemPool
+from interlock.statemachine.encoder.port import EncoderMetadata, EncoderOutput, RequestLike
+from interlock.statemachine.encoder.tracked import Tracked, Visit
+from interlock.statemachine.errors import NoOpenVisit, RequestIdInUse, UnknownRequest, UnknownTransfer
+from interlock.statemachine.pool import policy_named
+from interlock.statemachine.table import Move
+
+
+class EncoderCacheScheduler:
+    """Answers, pool and encoder cache; implements :class:`EncoderCachePort`.
+
+    Args:
+        num_slots: items that the encoder cache of each worker has room for.
+        num_cells: items that the connector's pool has room for.
+        num_kv_shares: requests that can have KV at once; only guards read it.
+        switches: a value for every switch of the specification; the default preset if not given.
+        offered: whether the other side has an item; what it has not is never waited for.
+        deadline: how long a request is put off for one item, in units of ``clock``.
+        policy: which ready entry of the pool makes room first, ``lru`` or ``arc``.
+        checking: whether each action checks its guard. Tables and counters are always checked.
+        contain: whether a report on a transfer that is not under way is counted (:attr:`contained`) and
+            dropped, where it raises otherwise.
+        record: called for each action with its event and arguments, hidden ones too.
+
+    Raises:
+        UnknownPolicy: there is no policy of that name.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_slots: int,
+        num_cells: int,
+        num_workers: int,
+        num_kv_shares: int,
+        switches: Mapping[str, str] | None = None,
+        offered: Callable[[str], bool] = lambda _: True,
+        deadline: float = 60.0,
+        clock: Clock = time.monotonic,
+        policy: str = "lru",
+        checking: bool = True,
+        contain: bool = False,
+        record: Record | None = None,
+        spec: Specification = SPECIFICATION,
+    ) -> None:
+        self.contained = 0
+        self._contain = contain
+        self._tracked: dict[str, Tracked] = {}
+        self._by_key: dict[str, Tracked] = {}
+        self._arrivals = self._positions = 0
+        self._visit: Visit | None = None
+        self._runners_visited = False
+        self._unavailable: set[str] = set()
+        self._told_unavailable: set[str] = set()
+        self._deadlines = Deadlines(deadline, clock)
+        books = Books(
+            spec,
+            spec.switch_values() if switches is None else dict(switches),
+            {"slot": num_slots, "cell": num_cells, "worker": num_workers, "block": num_kv_shares},
+            checking=checking,
+            num_positions=lambda: self._positions,
+            moved=self._moved,
+            record=record,
+        )
+        self._do, self._may = books.do, books.may
+        self._pool = ItemPool(
+            num_cells,
+            policy_named(policy, num_cells),
+            may_evict=lambda item: books.may("evict_pool", item),
+            evict=lambda item: books.do("evict_pool", item),
+        )
+        self._entries = Entries(books, self._pool, num_slots)
+        self._answers = Answers(books, self._pool, self._deadlines, offered)
+        self._has_cache_item = books.decision("take_external", "has-cache-item")
+        ledger = self.ledger = books.ledger
+        self._phase, self._visited = ledger.function("phase"), ledger.relation("visited")
+        self._pins = ledger.function("pool_pins")
+        self._scan_stopped, self._visiting = ledger.relation("scan_stopped"), ledger.relation("visiting")
+        self._state, self._requests_in = ledger.function("visit_state"), ledger.inverse("visit_state")
+        table = ledger.program.tables["visit"]
+        self._queued = frozenset(table.states_with("no_kv"))
+        self._runners = frozenset(table.states_with("stall")) - self._queued
+
+    # -- requests ------------------------------------------------------------------------------------
+
+    def on_new_request(self, request: RequestLike) -> None:
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            RequestIdInUse: a request with that id has not ended.
+        """
+        self._step_is_over()
+        if request.request_id in self._tracked:
+            raise RequestIdInUse(request.request_id)
+        key = f"{request.request_id}#{self._arrivals}"
+        self._positions = max(self._positions, len(request.mm_features))
+        for place, f in enumerate(request.mm_features):
+            self._do("add_feature", key, place, f.identifier)
+        self._do("add_request", key)
+        self._arrivals += 1
+        items = tuple(dict.fromkeys(f.identifier for f in request.mm_features))
+        end = max(map(end_of, request.mm_features), default=0)
+        self._tracked[request.request_id] = self._by_key[key] = Tracked(request, key, items, end)
+
+    def request_finished(self, request: RequestLike) -> bool:
+        """See :class:`EncoderCachePort`."""
+        self._step_is_over()
+        tracked = self._of(request, "request_finished")
+        name, key = request.request_id, tracked.key
+        failed = name in self._told_unavailable and self._may("fail_unavailable", key)
+        self._do("fail_unavailable" if failed else "finish", key)
+        self._unavailable.discard(name)
+        self._told_unavailable.discard(name)
+        self._deadlines.forget(key)
+        self._entries.drop_references(tracked)
+        self._forget_if_over(tracked)
+        return self._state.get(key) == "delayed"
+
+    def take_unavailable_requests(self) -> frozenset[str]:
+        """See :class:`EncoderCachePort`."""
+        self._step_is_over()
+        taken, self._unavailable = frozenset(self._unavailable), set()
+        self._told_unavailable |= taken
+        return taken
+
+    # -- in a visit ----------------------------------------------------------------------------------
+
+    def ensure_cache_available(self, request: RequestLike, num_computed_tokens: int) -> bool:
+        """See :class:`EncoderCachePort`."""
+        tracked = self._comes_to(request, "ensure_cache_available")
+        key = tracked.key
+        if key in self._visited:  # asked before in this schedule
+            return key in self._visiting
+        if self._state[key] in self._queued and self._scan_stopped:
+            return False
+        if not self._answers.may_go_on(tracked, num_computed_tokens):
+            self._visit = None
+            return False
+        if self._state[key] in self._runners:
+            self._go_on(key)
+        return True
+
+    def check_and_update_cache(self, request: RequestLike, index: int) -> bool:
+        """See :class:`EncoderCachePort`."""
+        return self._entries.find(self._of_visit(request, "check_and_update_cache"), index)
+
+    def can_allocate(self, request: RequestLike, index: int) -> bool:
+        """See :class:`EncoderCachePort`."""
+        return self._entries.has_room(self._of_visit(request, "can_allocate"), index)
+
+    def has_cache_item(self, identifier: str) -> bool:
+        """See :class:`EncoderCachePort`."""
+        if self._visit is None:
+            raise NoOpenVisit("has_cache_item")
+        return self._has_cache_item(self._visit.tracked.key, identifier)
+
+    def request_scheduled(self, request: RequestLike, num_computed_tokens: int, num_scheduled_tokens: int) -> None:
+        """See :class:`EncoderCachePort`."""
+        tracked = self._comes_to(request, "request_scheduled")
+        visit, key = self._visit, tracked.key
+        assert visit is not None
+        if self._state[key] in self._queued:
+            self._do("admit", key)
+        elif key not in self._visited:
+            self._go_on(key)
+        tracked.refused = None
+        visit.end = num_computed_tokens + num_scheduled_tokens
+        if num_computed_tokens < tracked.end:
+            visit.reads = read_mm_features(request, num_computed_tokens, visit.end)
+            self._entries.use_what_is_cached(visit)
+
+    def update_state_after_alloc(self, request: RequestLike, index: int) -> None:
+        """See :class:`EncoderCachePort`."""
+        self._entries.take(self._of_visit(request, "update_state_after_alloc"), index)
+
+    def kv_load_started(self, request: RequestLike) -> None:
+        """See :class:`EncoderCachePort`."""
+        self._do("start_kv_load", self._comes_to(request, "kv_load_started").key)
+        self._visit = None
+
+    def free(self, request: RequestLike) -> None:
+        """See :class:`EncoderCachePort`."""
+        self._step_is_over()
+        tracked = self._of(request, "free")
+        if self._state[tracked.key] in self._runners:
+            self._do("preempt", tracked.key)
+        else:
+            self._comes_to(request, "free")
+            self._do("no_kv", tracked.key)
+            self._visit = None
+        tracked.refused = None
+        self._entries.drop_references(tracked)
+
+    # -- steps ---------------------------------------------------------------------------------------
+
+    def build_connector_meta(self) -> EncoderMetadata:
+        """See :class:`EncoderCachePort`."""
+        self._step_is_over()
+        self._close_visit()
+        self._visit_runners()
+        self._do("build_connector_meta")
+        self._runners_visited = False
+        fetches, self._answers.fetches = self._answers.fetches, []
+        loads, self._entries.loads = self._entries.loads, []
+        freed, self._entries.freed = self._entries.freed, []
+        return EncoderMetadata(tuple(fetches), tuple(loads), tuple(freed))
+
+    def update_connector_output(self, output: EncoderOutput) -> None:
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            UnknownTransfer: a report on a transfer that is not under way, unless those are contained.
+            IllegalTransition: a report on a load that is not under way, or one report too many.
+        """
+        self._step_is_over()
+        for name in output.finished_recving:
+            self._do("loaded", self._named(name, "finished_recving").key)
+            self._forget_if_over(self._tracked[name])
+        for name in output.failed_recving:
+            self._do("kv_load_fails", self._named(name, "failed_recving").key)
+        for name, counted in output.num_computed_tokens.items():
+            settled = counted - output.num_output_placeholders.get(name, 0)
+            self._entries.settle(self._named(name, "num_computed_tokens"), settled, counted)
+        for job, times in output.completed.items():
+            for _ in range(times):
+                self._do("load_reported", job)
+        for event, transfers in (("fetch_settles", output.arrived), ("fetch_breaks", output.failed)):
+            for transfer in transfers:
+                self._transfer_ended(event, transfer)
+
+    def has_pending_push_work(self) -> bool:
+        """See :class:`EncoderCachePort`."""
+        return bool(self._pool.under_way or self.ledger.function("pool_load"))
+
+    # -- how a visit goes ----------------------------------------------------------------------------
+
+    def _comes_to(self, request: RequestLike, call: str) -> Tracked:
+        """The visit to a request is the open one: schedule() has left the one before."""
+        self._step_is_over()
+        tracked = self._of(request, call)
+        if self._visit is None or self._visit.tracked is not tracked:
+            self._close_visit()
+            if self._state[tracked.key] in self._queued:
+                self._visit_runners()
+            self._visit = Visit(tracked)
+        return tracked
+
+    def _close_visit(self) -> None:
+        if self._visit is not None:
+            self._entries.advance(self._visit)
+            self._visit = None
+
+    def _go_on(self, key: str) -> None:
+        self._do("resume" if self._state[key] == "stalled" else "go_on", key)
+
+    def _visit_runners(self) -> None:
+        """The engine has come to all that run, and has asked nothing about those without a need."""
+        if self._runners_visited:
+            return
+        self._runners_visited = True
+        for state in sorted(self._runners):
+            for key in tuple(self._requests_in.get(state, ())):
+                if key not in self._visited:
+                    self._skip(key)
+
+    def _skip(self, key: str) -> None:
+        """schedule() has passed over a running request; what the connector would have said still counts."""
+        action = "resume" if self._state[key] == "stalled" else "go_on"
+        self._do(action if self._may(action, key) else "stall", key)
+
+    # -- between steps -------------------------------------------------------------------------------
+
+    def _step_is_over(self) -> None:
+        """The first call after a step's metadata is how a connector hears that its outputs are there."""
+        phase = self._phase.get(())
+        if phase == "executing":
+            self._do("update_from_output")
+        elif phase == "scheduling":
+            return
+        for key, item in self._deadlines.due():
+            tracked = self._by_key[key]
+            if self._answers.give_up(tracked, item) and self._cannot_encode(tracked, item):
+                self._unavailable.add(tracked.request.request_id)
+
+    def _cannot_encode(self, tracked: Tracked, item: str) -> bool:
+        return any(f.identifier == item and f.data is None for f in tracked.request.mm_features)
+
+    def _transfer_ended(self, event: str, transfer: int) -> None:
+        try:
+            item = self._pool.ended(transfer)
+        except UnknownTransfer:
+            if not self._contain:
+                raise
+            self.contained += 1
+        else:
+            self._do(event, item)
+
+    def _forget_if_over(self, tracked: Tracked) -> None:
+        """Nothing is to be said of a request that has ended and keeps nothing; its name never comes again."""
+        key = tracked.key
+        if self._state[key] != "finished":
+            return
+        del self._tracked[tracked.request.request_id], self._by_key[key]
+        self.ledger.forget("visit_state", key)
+        for place in range(len(tracked.request.mm_features)):
+            self.ledger.forget("feature_item", (key, place))
+
+    # -- names ---------------------------------------------------------------------------------------
+
+    def _moved(self, move: Move) -> None:
+        if move.lifecycle == "pool_entry":
+            self._pool.moved(move.entity, move.source, move.target)
+            if move.target == "absent" and not self._pins.get(move.entity):
+                self.ledger.forget("pool_pins", move.entity)
+        else:
+            self._entries.moved(move)
+
+    def _of(self, request: RequestLike, call: str) -> Tracked:
+        return self._named(request.request_id, call)
+
+    def _named(self, request_id: str, call: str) -> Tracked:
+        if request_id not in self._tracked:
+            raise UnknownRequest(request_id, call)
+        return self._tracked[request_id]
+
+    def _of_visit(self, request: RequestLike, call: str) -> Visit:
+        if self._visit is None or self._visit.tracked.request.request_id != request.request_id:
+            raise NoOpenVisit(call)
+        return self._visit

@@ -1,0 +1,260 @@
+"""ensure_cache_available: never blocks, asks about future features only, and puts nobody else off."""
+
+import pytest
+from support.encoder_engine import Request, feature
+
+from interlock.statemachine.errors import (
+    GuardViolation,
+    IllegalTransition,
+    NoOpenVisit,
+    RequestIdInUse,
+    UnknownPolicy,
+    UnknownRequest,
+)
+
+
+def state(engine, name):
+    (found,) = [s for key, s in engine.machine.ledger.function("visit_state").items() if key.partition("#")[0] == name]
+    return found
+
+
+# The tests that came with vLLM PR 41627, in its words.
+
+
+def test_a_deferred_request_gets_no_kv_and_no_encoder_allocation(engine):
+    e = engine()
+    a = e.add("A", feature("x", 4))
+    e.step()
+
+    assert (state(e, "A"), a.kv, a.counted) == ("deferred", False, 0)
+    assert not e.machine.ledger.relation("uses")
+    assert not e.machine.ledger.relation("kv_held")
+
+
+def test_a_text_request_behind_it_is_scheduled(engine):
+    e = engine(chunk=20)
+    e.add("A", feature("x", 4))
+    text = e.add("T")
+    e.step()
+
+    assert (state(e, "T"), text.counted) == ("running", 20)
+
+
+def test_when_the_answer_turns_and_the_item_exists_it_is_scheduled(engine):
+    e = engine()
+    a = e.add("A", feature("x", 4))
+    e.step()
+    e.arrive("x")
+    e.step()  # its outputs bring the news
+    e.step()
+
+    assert (state(e, "A"), a.counted) == ("running", 8)
+    assert e.seen[3, "take_external", "A x"] == 1
+
+
+def test_a_pending_prefetch_asks_only_about_features_beyond_the_computed_tokens(engine):
+    e = engine()
+    a = e.add("A", feature("x", 0), feature("y", 12), covered=4)
+    e.step()
+    assert e.in_flight() == ["y"]
+    e.arrive("y")
+    e.step()
+    e.step()
+
+    assert (state(e, "A"), a.counted) == ("running", 12)
+
+
+def test_an_item_that_the_match_covers_is_no_reason_to_defer(engine):
+    e = engine()
+    e.add("A", feature("x", 0))
+    e.add("B", feature("x", 0), covered=4)
+    e.step()
+
+    assert (state(e, "A"), state(e, "B")) == ("deferred", "running")
+
+
+def test_a_match_that_shrinks_is_about_what_it_covers_now(engine):
+    e = engine()
+    a = e.add("A", feature("x", 0), feature("y", 8), covered=4)
+    e.step()
+    assert e.in_flight() == ["y"]
+    a.covered = 0
+    e.step()
+
+    assert e.in_flight() == ["y", "x"]
+
+
+# What R-64 asks of every connector.
+
+
+def test_asking_again_starts_no_second_transfer_and_moves_nothing_in_the_pool(engine):
+    e = engine(deadline=99)
+    e.add("A", feature("x", 4), feature("x", 12))
+    e.step()
+    moves = e.machine._pool.moves
+    for _ in range(2):
+        e.step()
+
+    assert (len(e.fetches), e.machine._pool.moves) == (1, moves)
+
+
+def test_it_may_be_asked_twice_in_one_schedule(engine):
+    e = engine()
+    a = e.add("A", feature("x", 4))
+    answers = [e.machine.ensure_cache_available(a, 0) for _ in range(3)]
+    e._see("defer", "A")
+
+    assert answers == [False] * 3
+    assert [line.event for line in e.journal].count("defer") == 1
+
+
+def test_two_requests_share_one_transfer(engine):
+    e = engine()
+    e.add("A", feature("x", 4))
+    e.add("B", feature("x", 0))
+    e.step()
+    assert e.in_flight() == ["x"]
+    e.arrive("x")
+    e.step()
+    e.step()
+
+    assert (state(e, "A"), state(e, "B")) == ("running", "running")
+    assert sum(n for (_, kind, _), n in e.seen.items() if kind == "take_external") == 1
+
+
+def test_what_the_other_side_does_not_have_is_never_waited_for(engine):
+    e = engine(offered=lambda item: item != "x")
+    e.add("A", feature("x", 4))
+    e.step()
+
+    assert e.seen[1, "encode", "A x"] == 1
+
+
+def test_an_item_that_the_encoder_cache_has_is_not_fetched(engine):
+    e = engine(offered=lambda item: False)
+    e.add("A", feature("x", 4))
+    e.step()
+    e.machine._answers._offered = lambda item: True
+    e.add("B", feature("x", 4))
+    e.step()
+
+    assert e.fetches == {}
+    assert state(e, "B") == "running"
+
+
+def test_a_full_pool_starts_nothing_and_puts_nobody_off(engine):
+    e = engine(cells=1)
+    e.add("A", feature("x", 4))
+    e.add("B", feature("y", 4))
+    e.step()
+
+    assert (state(e, "A"), state(e, "B")) == ("deferred", "running")
+    assert e.seen[1, "encode", "B y"] == 1
+
+
+def test_a_request_that_waits_for_two_items_does_not_evict_one_for_the_other(engine):
+    e = engine(cells=1)
+    e.add("A", feature("x", 0), feature("y", 8))
+    e.step()
+    e.arrive("x")
+    e.step()
+    e.step()
+    e.step()
+
+    assert e.seen[3, "take_external", "A x"] == 1
+    assert e.seen[4, "encode", "A y"] == 1
+
+
+def test_a_running_request_is_put_off_too_and_keeps_its_kv(engine):
+    e = engine(offered=lambda item: item == "y")
+    a = e.add("A", feature("x", 0), feature("y", 12))
+    b = e.add("B", feature("y", 0))
+    e.step()
+    assert (state(e, "A"), state(e, "B")) == ("deferred", "deferred")
+    e.arrive("y")
+    e.step()
+    e.step()
+    e.preempt("A")
+    assert state(e, "A") == "preempted"
+    e.step()
+
+    assert (a.kv, b.kv) == (True, True)
+
+
+def test_a_waiting_request_is_deferred_before_its_load_of_kv_and_not_while_it_loads(engine):
+    e = engine()
+    a = e.add("A", feature("x", 0), feature("y", 12), covered=8, loads=True)
+    e.step()
+    assert (state(e, "A"), a.kv) == ("deferred", False)
+    e.arrive("y")
+    e.step()
+    e.step()
+    assert (state(e, "A"), a.kv) == ("loading", True)
+    e.load_ends("A")
+    e.step()
+    e.step()
+
+    assert state(e, "A") == "running"
+
+
+def test_a_load_of_kv_that_fails_uncovers_a_feature_and_the_request_is_asked_again(engine):
+    e = engine()
+    a = e.add("A", feature("x", 0), covered=8, loads=True)
+    e.step()
+    e.load_ends("A", well=False)
+    e.step()
+    assert (state(e, "A"), a.kv, a.counted) == ("waiting", True, 0)
+    e.step()
+    assert (state(e, "A"), a.kv) == ("stalled", True)
+    e.arrive("x")
+    e.step()
+    e.step()
+
+    assert state(e, "A") == "running"
+
+
+# What is refused.
+
+
+def test_a_visit_out_of_turn_is_refused(engine):
+    e = engine(judge=False)
+    e.add("A")
+    b = e.add("B", feature("x", 0))
+
+    with pytest.raises(GuardViolation, match="in-its-turn"):
+        e.machine.ensure_cache_available(b, 0)
+
+
+def test_calls_outside_a_visit_are_refused(engine):
+    e = engine(judge=False)
+    a = e.add("A", feature("x", 0))
+
+    with pytest.raises(NoOpenVisit, match=r"has_cache_item: .* ensure_cache_available opens it"):
+        e.machine.has_cache_item("x")
+    with pytest.raises(NoOpenVisit, match="check_and_update_cache"):
+        e.machine.check_and_update_cache(a, 0)
+
+
+def test_tokens_of_an_item_that_is_nowhere_are_refused(engine):
+    e = engine(judge=False, offered=lambda item: False)
+    a = e.add("A", feature("x", 0))
+    assert e.machine.ensure_cache_available(a, 0)
+    e.machine.request_scheduled(a, 0, 8)
+
+    with pytest.raises(IllegalTransition, match="encoder_entry x is absent: use_cached is illegal"):
+        e.machine.build_connector_meta()
+
+
+def test_an_id_is_refused_while_it_is_in_use_and_unknown_ones_are_named(engine):
+    e = engine()
+    e.add("A")
+
+    with pytest.raises(RequestIdInUse, match="request 'A' has not ended"):
+        e.machine.on_new_request(Request("A", ()))
+    with pytest.raises(UnknownRequest, match="request_finished: request 'B' has not arrived"):
+        e.machine.request_finished(Request("B", ()))
+
+
+def test_an_unknown_policy_is_refused_by_name(engine):
+    with pytest.raises(UnknownPolicy, match="unknown eviction policy 'fifo'; known: lru, arc"):
+        engine(policy="fifo")

@@ -1,0 +1,73 @@
+"""What running this specification asks of the compiler: capacities, orders, and variables that only guards read."""
+
+import inspect
+import pkgutil
+import re
+from importlib import import_module
+
+import pytest
+
+from interlock.spec.encoder import SPECIFICATION
+from interlock.spec.language.variables import Site
+from interlock.statemachine import encoder
+from interlock.statemachine.decisions import compile_program
+from interlock.statemachine.decisions.program import Wanted
+from interlock.statemachine.errors import CompileError
+from interlock.statemachine.ledger import Ledger
+
+SIZES = {"slot": 3, "cell": 2, "worker": 1, "block": 2, "job": 9, "position": 2}
+
+
+def ledger(**wanted):
+    return Ledger(SPECIFICATION, SPECIFICATION.switch_values(), sizes=SIZES, wanted=Wanted(**wanted))
+
+
+@pytest.mark.parametrize("preset", SPECIFICATION.presets, ids=lambda p: p.name)
+def test_every_action_of_the_scheduler_is_compiled_under_every_preset(preset):
+    program = compile_program(SPECIFICATION, preset.values)
+
+    assert {f"do_{a.name}" for a in SPECIFICATION.actions if a.site == Site.SCHEDULER} <= set(program.functions)
+
+
+def test_a_counter_may_start_at_a_capacity():
+    books = ledger()
+    books.do("add_feature", "A", 0, "x")
+    books.do("add_request", "A")
+    books.do("admit", "A")
+    books.do("encode", "A", 0, "x")
+
+    assert books.function("free_slots") == {(): SIZES["slot"] - 1}
+
+
+def test_who_is_named_for_the_first_time_has_a_place_in_the_order():
+    books = ledger()
+    for name in "ABC":
+        books.do("add_request", name)
+
+    assert books.relation("ahead_of") == {("A", "B"), ("A", "C"), ("B", "C")}
+
+
+def test_what_only_guards_read_need_not_be_kept():
+    books = ledger(guards=False, unkept=("ahead_of",))
+    for name in "ABC":
+        books.do("add_request", name)
+    books.do("admit", "C")
+
+    with pytest.raises(KeyError):
+        books.relation("ahead_of")
+    with pytest.raises(KeyError):
+        books.decision("admit", "in-its-turn")
+
+
+def test_what_more_than_guards_read_has_to_be_kept():
+    with pytest.raises(CompileError, match="uses is not kept, and not only guards read it"):
+        ledger(guards=False, unkept=("uses",))
+
+
+def test_no_hand_written_code_knows_a_switch_or_its_values():
+    switches = {s.name for s in SPECIFICATION.switches}
+    values = {v for s in SPECIFICATION.switches for v in s.values}
+    for name in ("", *(f".{m.name}" for m in pkgutil.iter_modules(encoder.__path__))):
+        text = inspect.getsource(import_module(encoder.__name__ + name))
+        found = switches & set(re.findall(r"\w+", text)) | values & set(re.findall(r"""["'](\w+)["']""", text))
+        assert not found, f"{encoder.__name__}{name} names {found}"
