@@ -23,12 +23,12 @@ class Answers:
     def __init__(self, books: Books, pool: ItemPool, deadlines: Deadlines, offered: Callable[[str], bool]) -> None:
         self._do, self._may = books.do, books.may
         self._pool, self._deadlines, self._offered = pool, deadlines, offered
-        self._is_asked = books.decision("defer", "is-asked")
-        self._not_all_there = books.decision("defer", "not-all-there")
-        self._nothing_computed = books.decision("defer", "nothing-computed")
-        self._may_fetch_for = books.decision("start_fetch", "is-asked")
-        self._asks_for = books.decision("start_fetch", "asks-for-it")
-        self._not_given_up = books.decision("start_fetch", "not-given-up")
+        self._is_asked = books.decision("defer", "is-asked", "r")
+        self._not_all_there = books.decision("defer", "not-all-there", "r")
+        self._nothing_computed = books.decision("defer", "nothing-computed", "r")
+        self._may_fetch_for = books.decision("start_fetch", "is-asked", "r")
+        self._asks_for = books.decision("start_fetch", "asks-for-it", "r", "i")
+        self._not_given_up = books.decision("start_fetch", "not-given-up", "r", "i")
         ledger = books.ledger
         self._entry, self._pool_entry = ledger.function("encoder_entry"), ledger.function("pool_entry")
         self._feature, self._queued = (

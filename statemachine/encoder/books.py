@@ -93,12 +93,19 @@ class Books:
         """Whether an action of :data:`QUESTIONS` is allowed now."""
         return self._why_not[action](*arguments) is None
 
-    def decision(self, action: str, conjunct: str) -> Callable[..., bool]:
-        """A conjunct of a guard as a function; always true where the switches say so."""
-        try:
-            return self.ledger.decision(action, conjunct)
-        except KeyError:
+    def decision(self, action: str, conjunct: str, *known: str) -> Callable[..., bool]:
+        """A conjunct of a guard as a function of ``known``, whatever the switches leave of it.
+
+        Always true where they leave nothing.
+        """
+        found = self.ledger.program.decisions.get((action, conjunct))
+        if found is None:
             return lambda *_: True
+        function = self.ledger.decision(action, conjunct)
+        if found.parameters == known:
+            return function
+        places = tuple(map(known.index, found.parameters))
+        return lambda *arguments: function(*(arguments[i] for i in places))
 
     def sends(self, action: str, channel: str) -> bool:
         """Whether the switches let an action send to a channel."""

@@ -23,13 +23,13 @@ class Entries:
         self._do, self._may = books.do, books.may
         self._pool, self._num_slots = pool, num_slots
         self._loads_are_sent = books.sends("take_external", "load_order")
-        self._is_external = books.decision("take_external", "has-cache-item")
+        self._is_external = books.decision("take_external", "has-cache-item", "r", "i")
         ledger = books.ledger
         self._entry, self._feature = ledger.function("encoder_entry"), ledger.function("feature_state")
         self._state, self._uses = ledger.function("visit_state"), ledger.index("uses", 0)
         self._free_slots, self._freeable_slots = ledger.function("free_slots"), ledger.function("freeable_slots")
         self._cached = frozenset(ledger.program.tables["encoder_entry"].states_with("use_cached"))
-        self._nothing_computed = books.decision("claim_cached", "nothing-computed")
+        self._nothing_computed = books.decision("claim_cached", "nothing-computed", "r")
         self._freeable: OrderedDict[str, None] = OrderedDict()
         self._next_job = 0
         self.loads: list[Load] = []

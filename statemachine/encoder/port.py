@@ -128,6 +128,9 @@ class EncoderCachePort(Protocol):
         its place, the scan goes on, and it is asked again in the next schedule. A no ends within the deadline.
         """
 
+    def scan_goes_on(self) -> bool:
+        """Whether schedule() comes to the next request of the queue: not after KV ran out."""
+
     def check_and_update_cache(self, request: RequestLike, index: int) -> bool:
         """Whether the encoder cache has the item of a feature; it stays there for this visit."""
 

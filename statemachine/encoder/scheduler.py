@@ -91,11 +91,11 @@ class EncoderCacheScheduler:
         )
         self._entries = Entries(books, self._pool, num_slots)
         self._answers = Answers(books, self._pool, self._deadlines, offered)
-        self._has_cache_item = books.decision("take_external", "has-cache-item")
+        self._has_cache_item = books.decision("take_external", "has-cache-item", "r", "i")
         ledger = self.ledger = books.ledger
         self._phase, self._visited = ledger.function("phase"), ledger.relation("visited")
         self._pins = ledger.function("pool_pins")
-        self._scan_stopped, self._visiting = ledger.relation("scan_stopped"), ledger.relation("visiting")
+        self._scan_goes_on, self._visiting = books.decision("admit", "scan-goes-on"), ledger.relation("visiting")
         self._state, self._requests_in = ledger.function("visit_state"), ledger.inverse("visit_state")
         table = ledger.program.tables["visit"]
         self._queued = frozenset(table.states_with("no_kv"))
@@ -151,7 +151,7 @@ class EncoderCacheScheduler:
         key = tracked.key
         if key in self._visited:  # asked before in this schedule
             return key in self._visiting
-        if self._state[key] in self._queued and self._scan_stopped:
+        if self._state[key] in self._queued and not self._scan_goes_on():
             return False
         if not self._answers.may_go_on(tracked, num_computed_tokens):
             self._visit = None
@@ -159,6 +159,10 @@ class EncoderCacheScheduler:
         if self._state[key] in self._runners:
             self._go_on(key)
         return True
+
+    def scan_goes_on(self) -> bool:
+        """See :class:`EncoderCachePort`."""
+        return self._scan_goes_on()
 
     def check_and_update_cache(self, request: RequestLike, index: int) -> bool:
         """See :class:`EncoderCachePort`."""

@@ -229,34 +229,31 @@ class Engine:
             if self._asked(request, request.settled):
                 self._compute(request, *self._items(request, request.counted))
         for request in sorted(self.waiting, key=lambda r: not r.kv):
-            if not self._visit(request):
+            self._visit(request)
+            if not self.machine.scan_goes_on():
                 break
 
-    def _visit(self, request: Request) -> bool:
-        """One visit to a request that waits; false where the scan ends."""
+    def _visit(self, request: Request) -> None:
+        """One visit to a request that waits."""
         start = request.counted if request.kv else request.covered
         if not self._asked(request, start):
-            return True
-        if request.loads and not request.kv:
-            if self._shares_left():
-                self.machine.kv_load_started(request)
-                self._see("start_kv_load", request.request_id)
-                request.kv, request.status = True, "loading"
-                self.waiting.remove(request)
-                return True
-            end, missing = start, []
-        else:
-            end, missing = self._items(request, start)
+            return
+        loads = request.loads and not request.kv
+        end, missing = (start, []) if loads else self._items(request, start)
         if not request.kv and not self._shares_left():
             self.machine.free(request)
-            return False
+            return
         self._leave(request)
+        request.kv = True
+        if loads:
+            self.machine.kv_load_started(request)
+            self._see("start_kv_load", request.request_id)
+            request.status = "loading"
+            return
         self._see("admit", request.request_id)
-        request.kv, request.status = True, "running"
-        request.counted = request.settled = start
+        request.status, request.counted, request.settled = "running", start, start
         self.running.append(request)
         self._compute(request, end, missing)
-        return True
 
     def _asked(self, request: Request, computed: int) -> bool:
         """What the connector says, which is asked only about requests with features."""
@@ -274,7 +271,7 @@ class Engine:
                 self._leave(request)
                 self.running.append(request)
             request.status = "stalled"
-        elif not self.machine.ledger.relation("scan_stopped") or self.changes.get("ec_defer") != "head_of_line":
+        else:
             self._see("defer", request.request_id)
         return False
 
