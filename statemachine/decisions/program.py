@@ -10,13 +10,14 @@ from types import CodeType
 from typing import Any, TypeVar
 
 from interlock.spec.language.actions import Action
+from interlock.spec.language.elaborate import fold
 from interlock.spec.language.render import render
 from interlock.spec.language.specification import ByDigest, Specification
 from interlock.spec.language.terms import TRUE, Term, Var
 from interlock.spec.language.variables import Site
 from interlock.statemachine.decisions.layout import Layout, lay_out
 from interlock.statemachine.decisions.put import Line
-from interlock.statemachine.decisions.writer import Writer, conjunct_name, parameters_of, question_name
+from interlock.statemachine.decisions.writer import Writer, conjunct_name, parameters_of, question_name, term_name
 from interlock.statemachine.errors import CompileError
 from interlock.statemachine.table import Table, compile_tables
 
@@ -56,6 +57,7 @@ class Wanted:
             those, and functions that it looks up by value, with no places.
         once: sorts whose ids are never used again, so that all that is said of one can go when it ends.
         unkept: variables that only guards read, for who sees to those conjuncts himself: neither is compiled.
+        terms: what whoever runs the program reads off the state: a name, the term and what it speaks of.
     """
 
     questions: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -64,6 +66,7 @@ class Wanted:
     lookups: tuple[tuple[str, tuple[int, ...]], ...] = ()
     once: tuple[str, ...] = ("job",)
     unkept: tuple[str, ...] = ()
+    terms: tuple[tuple[str, Term, tuple[Var, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,8 @@ def _compile(key: ByDigest, settings: tuple[tuple[str, str], ...], site: Site, w
         function = question_name(action, known)
         texts[function] = [writer.question(action, known)]
         asked[name, names] = function
+    for name, t, parameters in wanted.terms:
+        texts[term_name(name)] = [writer.term(name, fold(t, switches), parameters)]
     for name in sorted(layout.forgotten):
         texts[f"forget_{name}"] = [writer.forget(tables[name], wanted.once)]
     text = "\n\n\n".join(map(writer.text, texts.values())) + "\n"

@@ -65,6 +65,11 @@ class Writer:
         parameters = ", ".join(name_of(v) for v in parameters_of(action, t))
         return f"def {conjunct_name(action, id_)}({parameters}):\n    return {self.expressions.write(t)}"
 
+    def term(self, name: str, t: T.Term, parameters: tuple[T.Var, ...]) -> str:
+        """A term, as a function of what it speaks of."""
+        names = ", ".join(map(name_of, parameters))
+        return f"def {term_name(name)}({names}):\n    return {self.expressions.write(t)}"
+
     def question(self, action: Action, known: tuple[T.Var, ...]) -> str:
         """The first reason not to do an action, among those that its known parameters decide; or None."""
         self.expressions.search.parameters = known
@@ -250,6 +255,11 @@ def parameters_of(action: Action, t: T.Term) -> tuple[T.Var, ...]:
 def conjunct_name(action: Action, id_: str) -> str:
     """The function of a conjunct."""
     return f"when_{action.name}__{id_.replace('-', '_')}"
+
+
+def term_name(name: str) -> str:
+    """The function of a term that is read off the state."""
+    return f"term_{name}"
 
 
 def question_name(action: Action, known: tuple[T.Var, ...]) -> str:

@@ -19,6 +19,7 @@ from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
 from interlock.statemachine.decisions.program import Program, Wanted, compile_program
 from interlock.statemachine.decisions.search import groups_name, index_name, inverse_name
+from interlock.statemachine.decisions.writer import term_name
 from interlock.statemachine.errors import CompileError, GuardViolation, RangeViolation, UndefinedApplication
 from interlock.statemachine.ledger.containers import Function, Index, Relation
 from interlock.statemachine.table import Move, Stepper
@@ -84,6 +85,24 @@ class Ledger:
         """A conjunct of a guard, as a function of the parameters that it speaks of."""
         d = self.program.decision(action, conjunct)
         return self._functions[f"when_{d.action}__{d.conjunct.replace('-', '_')}"]
+
+    def term(self, name: str) -> Callable[..., Any]:
+        """A term of :attr:`Wanted.terms`, as a function of what it speaks of."""
+        return self._functions[term_name(name)]
+
+    def given(self, name: str, key: Any, value: Any = True) -> None:
+        """What this site is told instead of having done it: for the books of an engine that keeps its own.
+
+        Indices are kept, nothing is checked: before the first action only. What these switch values never ask
+        about is not kept.
+
+        Raises:
+            KeyError: the specification has no such variable.
+        """
+        if name in self._variables:
+            self._variables[name].put(key, value)
+        elif name not in self.program.layout.symbols:
+            raise KeyError(name)
 
     def deliver(self, channel: str, key: Any) -> None:
         """A message is under way to this site: guards of rows that receive it may look."""

@@ -1,0 +1,68 @@
+"""Blocks of many tokens as blocks of the specification, which has one token in each.
+
+What the specification says of a block by its place holds of a run of tokens that no count ends within. So
+a block is cut where a request's base, or a step, ends within it; a piece's place is its first token, and a block is
+invalid by its first piece. The block is wrong from its first wrong piece on, and has lost its hash if one piece has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from interlock.statemachine.recovery.report import Group, HeldRequest
+
+
+class Piece(NamedTuple):
+    """Tokens of a block from a position on."""
+
+    block: int
+    place: int
+
+
+class Held(NamedTuple):
+    """A block in a table: its tokens have the positions ``start`` to ``end - 1``."""
+
+    block: int
+    start: int
+    end: int
+
+
+def held_blocks(request: HeldRequest, groups: Sequence[Group]) -> list[Held]:
+    """The blocks of a request, in the order of their tokens.
+
+    Raises:
+        ValueError: the number of tables is not that of the groups.
+    """
+    if len(request.block_tables) != len(groups):
+        raise ValueError(f"{request.request_id} has {len(request.block_tables)} block tables for {len(groups)} groups")
+    found = [
+        Held(block, index * group.block_size, (index + 1) * group.block_size)
+        for table, group in zip(request.block_tables, groups, strict=True)
+        for index, block in enumerate(table)
+        if block is not None
+    ]
+    return found if len(groups) == 1 else sorted(found, key=lambda h: h.start)
+
+
+class Cuts(dict[int, set[int]]):
+    """Where blocks are cut: positions within them, by block."""
+
+    def cut(self, held: Iterable[Held], position: int) -> None:
+        """Cut the blocks that a position falls within."""
+        for h in held:
+            if h.start < position < h.end:
+                self.setdefault(h.block, set()).add(position)
+
+    def pieces(self, h: Held) -> list[Piece]:
+        """The pieces of a block."""
+        return [Piece(h.block, h.start), *(Piece(h.block, at) for at in sorted(self.get(h.block, ())))]
+
+
+def has_what_it_attends_to(request: HeldRequest, groups: Sequence[Group], tokens: int) -> bool:
+    """Whether all that the token at position ``tokens`` attends to is in a block that the request holds."""
+    for table, group in zip(request.block_tables, groups, strict=True):
+        first = 0 if group.window is None else max(0, tokens - group.window) // group.block_size
+        if any(block is None for block in table[first : -(-tokens // group.block_size)]):
+            return False
+    return True
