@@ -71,6 +71,8 @@ class Run:
     quiescent: int | None = None
     usual: bool = True
     """Under the values of the first preset."""
+    reason: str = ""
+    """Why it did not reach every state; empty if it did."""
 
 
 @dataclass(slots=True)
@@ -205,6 +207,7 @@ def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
         module=system.spec.name,
         quiescent=found.quiescent,
         usual=system.spec.is_usual(system.switches),
+        reason=found.reason,
     )
 
 
@@ -233,7 +236,7 @@ def _judge(runs: list[Run], declared: dict[str, int]) -> tuple[Verdict, str]:
         if vacuous:
             return "inconclusive", f"vacuous in {r.slice}: {', '.join(vacuous)}"
         if not r.exhaustive:
-            return "inconclusive", f"slice {r.slice} was not explored to its end"
+            return "inconclusive", f"slice {r.slice} was not explored to its end: {r.reason}"
     return "holds", f"{_counts(runs, declared)}, every reachable state"
 
 

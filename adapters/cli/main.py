@@ -84,3 +84,7 @@ def _message(problem: TyperException, where: str, arguments: list[str]) -> str:
     if near:
         text += f"; did you mean {near[0]}?"
     return f"{text} (see {where} --help)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -19,7 +19,16 @@ from interlock.spec.kv.coverage import (
     WITH_RESETS,
     WITH_REST,
 )
-from interlock.spec.kv.predicates import live_load, live_store, open_store, pool_is_free, stale, stale_load
+from interlock.spec.kv.predicates import (
+    flushes_ever,
+    live_load,
+    live_store,
+    open_store,
+    pins,
+    pool_is_free,
+    stale,
+    stale_load,
+)
 from interlock.spec.kv.scans import CURSORS, SCANS
 from interlock.spec.kv.vocabulary import (
     b,
@@ -230,6 +239,7 @@ FLUSH_MARKS_ARE_OPEN = Invariant(
     source="contract J5, J9, J12",
     doc="A flush is still to be ordered for open stores and for stale jobs only.",
     slices=tuple(s for s in EVERY if s != IDLE),
+    applies=~pins() | kv_reset.is_("flush"),
     formula=forall(j, must_flush(j) >> (open_store(j) | stale(j))),
     premise=exists(j, must_flush(j)),
 )
@@ -282,6 +292,7 @@ ORDERED_IS_SETTLED = ActionProperty(
     source="contract J5, J9, J12, L6",
     doc="Once the metadata orders the flush of a job, stale or not, nothing is still owed to it.",
     slices=EVERY,
+    applies=flushes_ever(),
     actions=("order_flush", "order_flush_of_load"),
     formula=Primed(body=~must_flush(j)),
 )

@@ -18,6 +18,7 @@ from interlock.spec.kv.coverage import (
 )
 from interlock.spec.kv.lemmas import WELL_COUNTED
 from interlock.spec.kv.predicates import (
+    flushes_ever,
     is_read_by_store,
     live,
     live_load,
@@ -64,7 +65,7 @@ from interlock.spec.kv.vocabulary import (
     w,
 )
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant
-from interlock.spec.language.terms import Primed, card, exists, forall
+from interlock.spec.language.terms import Primed, exists, forall
 
 _writes_c = live_store(j) & job_chunk(j).eq(c)
 _same_target = live_store(j) & live_store(j2) & job_chunk(j).eq(job_chunk(j2))
@@ -247,19 +248,39 @@ FLUSHED_FOR_A_REASON = ActionProperty(
         "reset), or once all tracked requests have finished, and not while one of them goes on."
     ),
     slices=(TINY, FINISH, FINISH_TWICE, STORE, LOAD_ACK, IDLE),
+    applies=flushes_ever(),
     actions=("order_flush", "order_flush_of_load"),
     formula=must_flush(j) | _all_finished,
 )
+
+_ENDED = job_states.one_of(job_state(j), "absent", "completed", "failed")
+"""Said in its own words: what the guard of `rest` takes for pending work is what these two judge."""
 
 ENGINE_RESTS = Invariant(
     id="engine-rests-with-nothing-pending",
     policy=True,
     source="contract R-58, V-06; seeds 002",
-    doc="Where the connector reports pending work, an engine at rest has no open job and holds no request.",
+    doc=(
+        "Where the connector reports pending work, an engine at rest holds no request, and no worker has yet to report "
+        "on a job, whether or not a reset has forgotten it."
+    ),
     slices=WITH_REST,
     applies=idle.is_("flush", "drain"),
     formula=phase().eq(phases["resting"])
-    >> (forall(j, ~live(j)) & forall(r, request_state(r).eq(request_states["absent"]))),
+    >> (forall(j, _ENDED) & forall(r, request_state(r).eq(request_states["absent"]))),
+    premise=phase().eq(phases["resting"]),
+)
+RESET_AT_REST = Invariant(
+    id="a-reset-succeeds-once-the-engine-rests",
+    policy=True,
+    source="contract V-13, R-62; block_pool.py:827-866: a reset is refused while a block is in use",
+    doc=(
+        "Where the connector reports pending work, no GPU block is in use when the engine rests. So a caller whose "
+        "reset was refused, and who lets the engine run out of work, is not refused again."
+    ),
+    slices=WITH_REST,
+    applies=idle.is_("flush", "drain"),
+    formula=phase().eq(phases["resting"]) >> forall(b, block_state(b).eq(block_states["free"])),
     premise=phase().eq(phases["resting"]),
 )
 
@@ -294,8 +315,6 @@ RESET_FORGETS = Invariant(
     premise=exists(c, chunk_state(c).eq(chunk_states["ready"])),
 )
 
-_ready_chunks = card(c, chunk_state(c).eq(chunk_states["ready"]))
-_in_the_set = card(b, in_flight(b))
 LATE_REPORTS = ActionProperty(
     id="late-report-settles-nothing",
     aliases=("I-47",),
@@ -303,7 +322,11 @@ LATE_REPORTS = ActionProperty(
     doc="A report on a job that a reset has made stale makes no chunk ready and ends no entry of the dedup set.",
     slices=WITH_RESETS,
     actions=("acknowledge", "acknowledge_failure"),
-    formula=stale(j) >> (_ready_chunks.eq(Primed(body=_ready_chunks)) & _in_the_set.eq(Primed(body=_in_the_set))),
+    formula=stale(j)
+    >> (
+        forall(c, Primed(body=chunk_state(c).eq(chunk_states["ready"])) >> chunk_state(c).eq(chunk_states["ready"]))
+        & forall(b, in_flight(b) >> Primed(body=in_flight(b)))
+    ),
 )
 
 OWNERSHIP = (
@@ -321,6 +344,7 @@ OWNERSHIP = (
     LAST_STEP_FLUSHES,
     FLUSHED_FOR_A_REASON,
     ENGINE_RESTS,
+    RESET_AT_REST,
     STALE_TOUCHES_NOTHING,
     RESET_FORGETS,
     LATE_REPORTS,

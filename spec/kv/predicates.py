@@ -23,6 +23,7 @@ from interlock.spec.kv.vocabulary import (
     job_loads,
     job_state,
     job_states,
+    kv_reset,
     load_meta,
     phase,
     phases,
@@ -30,6 +31,7 @@ from interlock.spec.kv.vocabulary import (
     request_state,
     request_states,
     source_hold,
+    stale_work,
     store_dedup,
     store_meta,
 )
@@ -162,10 +164,16 @@ def flush_is_due(j: Term) -> Term:
     return chosen & forall(r2, ~tracked_and_unfinished(r2)) & to_order
 
 
+def flushes_ever() -> Term:
+    """Some flush is ordered under these switches: by a fence, after a reset, or of the last step."""
+    return ~pins() | kv_reset.is_("flush") | idle.is_("flush", "flush_before_plan")
+
+
 def work_is_reported() -> Term:
     """The connector reports pending work: a job is open, or a request has just finished and may be stored."""
     just_finished = exists(r2, request_state(r2).eq(request_states["finished"]))
-    return idle.is_("flush", "drain") & (just_finished | exists(_j, live(_j)))
+    forgotten = stale_work.is_("reported") & exists(_j, stale(_j))
+    return idle.is_("flush", "drain") & (just_finished | exists(_j, live(_j)) | forgotten)
 
 
 def something_to_do() -> Term:

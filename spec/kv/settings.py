@@ -13,48 +13,49 @@ PRESETS = (
     _preset(
         "interlock", "Interlock's own connector; the default.",
         store_dedup="in_flight", source_hold="fence", idle="flush", finish_store="yes", match_busy="none",
-        kv_reset="flush",
+        kv_reset="flush", stale_work="reported",
     ),
     _preset(
         "seed", "The five changes in vLLM from which this specification grows, as they were made.",
         store_dedup="in_flight", source_hold="fence", idle="flush_before_plan", finish_store="no",
-        match_busy="proceed", kv_reset="flush",
+        match_busy="proceed", kv_reset="flush", stale_work="unreported",
     ),
     _preset(
         "vllm-0.20.2/SimpleCPUOffloadConnector",
         "Also 0.19.0 to 0.21.0: a set local to the step, and a reference on every source.",
         store_dedup="per_step", source_hold="pin", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="hold",
+        kv_reset="hold", stale_work="unreported",
     ),
     _preset(
         "vllm-0.20.2/OffloadingConnector",
         "Also 0.19.0 to 0.21.0: nothing steps the engine once the last request has gone.",
         store_dedup="in_flight", source_hold="fence", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="flush",
+        kv_reset="flush", stale_work="unreported",
     ),
     _preset(
         "vllm-0.22.1/SimpleCPUOffloadConnector",
         "From 0.22.0 on: the set of block ids in flight lives across steps; nothing steps an idle engine.",
         store_dedup="in_flight", source_hold="pin", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="hold",
+        kv_reset="hold", stale_work="unreported",
     ),
     _preset(
         "vllm-0.22.1/OffloadingConnector",
         "Also 0.23.0: when all requests have finished, the metadata orders the flush of every open job.",
         store_dedup="in_flight", source_hold="fence", idle="flush_before_plan", finish_store="no",
-        match_busy="proceed", kv_reset="flush",
+        match_busy="proceed", kv_reset="flush", stale_work="unreported",
     ),
     _preset(
         "vllm-0.32.0/SimpleCPUOffloadConnector",
         "References on every source; it reports pending work, so the engine steps until all is acknowledged.",
         store_dedup="in_flight", source_hold="pin", idle="drain", finish_store="yes", match_busy="proceed",
-        kv_reset="hold",
+        kv_reset="hold", stale_work="reported",
     ),
     _preset(
         "vllm-0.32.0/OffloadingConnector",
-        "Fences and flushes; one slot per key makes a second store of a hash impossible.",
+        "Fences and flushes; one slot per key makes a second store of a hash impossible. Jobs that a reset has "
+        "cleared are no pending work.",
         store_dedup="in_flight", source_hold="fence", idle="drain", finish_store="yes", match_busy="none",
-        kv_reset="flush",
+        kv_reset="flush", stale_work="unreported",
     ),
 )  # fmt: skip
 
@@ -166,6 +167,8 @@ _COMPLETE, _FLUSHES, _MIXED = (
     "issued-jobs-complete", "last-step-flushes-every-job", "loads-and-stores-never-mixed",
 )  # fmt: skip
 _RESTS = "transfers-rest-with-nothing-owed"
+_AT_REST, _RESET_AT_REST = "engine-rests-with-nothing-pending", "a-reset-succeeds-once-the-engine-rests"
+_FORGOTTEN_WORK = {"idle": "drain", "stale_work": "unreported"}
 _FORGOTTEN, _STALE = "after-reset-nothing-old-is-served", "stale-job-touches-nothing"
 _SIMPLE_OLD, _SIMPLE_NEW = "vllm-0.20.2/SimpleCPUOffloadConnector", "vllm-0.32.0/SimpleCPUOffloadConnector"
 
@@ -225,6 +228,24 @@ EXPECTATIONS = (
         for slice_ in ("last_step", "load_ack")
     ),
     expect("holds", "last_step", _COMPLETE, "with stores at the finish", finish_store="yes"),
+    *(
+        expect("holds", slice_, property_, "pending work keeps the engine stepping, past a reset too", **values)
+        for property_ in (_RESTS, _AT_REST, _RESET_AT_REST)
+        for slice_, values in (
+            *((s, {"idle": "drain"}) for s in ("tiny", "last_step", "reset", "partial_failure")),
+            *((s, {"kv_reset": "hold"}) for s in ("tiny", "reset", "partial_failure")),
+            ("tiny", {"idle": "drain", "kv_reset": "hold", "source_hold": "pin"}),
+        )
+    ),
+    *(
+        expect("fails", "reset", property_, "the engine rests before the flush has gone out", **_FORGOTTEN_WORK)
+        for property_ in (_RESTS, _AT_REST)
+    ),
+    expect(
+        "fails", "reset", _RESET_AT_REST, "a job that the reset forgot still has its reference",
+        source_hold="pin", kv_reset="hold", **_FORGOTTEN_WORK,
+    ),
+    expect("fails", "reset", _AT_REST, "the reset has cleared the jobs", "vllm-0.32.0/OffloadingConnector"),
     #
     expect("holds", "busy", _MIXED, "the match answers None while a store is open", match_busy="none"),
     expect("fails", "busy", _MIXED, "vLLM #46014: a preempted request comes back and loads", match_busy="proceed"),
@@ -252,6 +273,7 @@ EXPECTATIONS = (
             ("dedup", "pinned-source-is-in-use"), ("partial_failure", "pinned-source-is-in-use"),
             ("at_finish", "pinned-source-keeps-its-hash"), ("reset", "pinned-source-keeps-its-hash"),
             ("reset", "refused-reset-keeps-hashes"), ("partial_failure", "refused-reset-keeps-hashes"),
+            ("reset", _RESTS), ("tiny", _RESTS), ("reset", _RESET_AT_REST),
         )
     ),
 )  # fmt: skip

@@ -101,7 +101,19 @@ kv_reset = Switch(
     ),
     source="contract J12, L6, R-62, 2.2 (abandoned events); vLLM #57727: a connector that returns nothing",
 )
-SWITCHES = (store_dedup, source_hold, idle, finish_store, match_busy, kv_reset)
+stale_work = Switch(
+    name="stale_work",
+    values=("unreported", "reported"),
+    doc=(
+        "Whether jobs that a reset has forgotten, and that workers have yet to report on, are pending work too (where "
+        "the connector reports any). If not, the engine may rest with what they hold still held."
+    ),
+    source=(
+        "contract R-58; 2.2 (abandoned events are pending stores); has_pending_push_work of OffloadingConnector 0.32.0 "
+        "looks at the jobs that a reset has cleared"
+    ),
+)
+SWITCHES = (store_dedup, source_hold, idle, finish_store, match_busy, kv_reset, stale_work)
 
 r, r2 = request.var("r"), request.var("r2")
 b, b2 = block.var("b"), block.var("b2")

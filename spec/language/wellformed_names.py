@@ -43,6 +43,8 @@ def check_names(spec: Specification) -> None:
         seen: dict[str, str] = {}
         for n in names:
             folded = n.lower().replace("-", "").replace("_", "")
+            if n == seen.get(folded):
+                raise SpecificationError(f"{kind} name {n}", "is declared twice", "name it otherwise, or leave one out")
             if folded in seen:
                 raise SpecificationError(
                     f"{kind} name {n}", f"an export would fold it into {seen[folded]}", "rename one of them"

@@ -155,10 +155,11 @@ LIVENESS = (
         properties=(
             "issued-jobs-complete",
             "held-requests-are-released",
+            "a-reset-succeeds-once-the-engine-rests",
         ),
         outside=(
-            "They say that transfers drain; that the caller asks again is up to him, and no action of the model"
-            " is owed."
+            "They say that transfers drain, and that no block is in use then; that the caller asks again is up to him, "
+            "and no action of the model is owed."
         ),
     ),
     Rule(
