@@ -47,6 +47,10 @@ def values(
     return chosen
 
 
+INT_MAX = "int_max"
+"""Of a scope: a bound of integers, beside the sizes of sorts."""
+
+
 def choose(
     specs: Modules,
     *,
@@ -59,11 +63,15 @@ def choose(
 ) -> list[Chosen]:
     """The slices to explore: those named, those that cover the named properties, or the default ones.
 
+    Args:
+        scope: sizes of sorts, and ``int_max``: the largest value of an integer that has no declared upper bound.
+
     Raises:
         UnknownName: a slice, sort, preset, switch, value or property that no module has.
     """
     for sort, size in (scope or {}).items():
-        owner(specs, "sort", sort)
+        if sort != INT_MAX:
+            owner(specs, "sort", sort)
         if size < 1:
             raise UnknownName(f"size of sort {sort}", str(size), ["1", "2", "3"])
     for name in slices or ():
@@ -77,7 +85,8 @@ def choose(
         sizes = {sort: size for sort, size in (scope or {}).items() if sort in {s.name for s in m.sorts}}
         for s in _slices(m, slices, wanted, named=bool(properties), quick=quick):
             covered = [p for p in wanted if s.name in p.slices and (properties or _is_claimed(p, m, switches))]
-            chosen.append(Chosen(m, s, switches, sizes, covered))
+            wide = s.model_copy(update={INT_MAX: scope[INT_MAX]}) if scope and INT_MAX in scope else s
+            chosen.append(Chosen(m, wide, switches, sizes, covered))
     if not chosen:
         meant = concerned(specs, slices, properties)
         if meant and all(under(m, preset) is None for m in meant):

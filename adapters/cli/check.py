@@ -33,7 +33,10 @@ def check(
     ] = None,
     scope: Annotated[
         str | None,
-        typer.Option(metavar="SORT=N,...", help="Sizes that replace the slice's own, as block=3,job=2."),
+        typer.Option(
+            metavar="SORT=N,...",
+            help="Sizes that replace the slice's own, as block=3,job=2; int_max=N: the largest of unbounded integers.",
+        ),
     ] = None,
     preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of the switches.")] = "interlock",
     sets: options.Sets = None,

@@ -172,7 +172,7 @@ def flushes_ever() -> Term:
 def work_is_reported() -> Term:
     """The connector reports pending work: a job is open, or a request has just finished and may be stored."""
     just_finished = exists(r2, request_state(r2).eq(request_states["finished"]))
-    forgotten = stale_work.is_("reported") & exists(_j, stale(_j))
+    forgotten = stale_work.is_("included") & exists(_j, stale(_j))
     return idle.is_("flush", "drain") & (just_finished | exists(_j, live(_j)) | forgotten)
 
 

@@ -13,49 +13,49 @@ PRESETS = (
     _preset(
         "interlock", "Interlock's own connector; the default.",
         store_dedup="in_flight", source_hold="fence", idle="flush", finish_store="yes", match_busy="none",
-        kv_reset="flush", stale_work="reported",
+        kv_reset="flush", stale_work="included",
     ),
     _preset(
         "seed", "The five changes in vLLM from which this specification grows, as they were made.",
         store_dedup="in_flight", source_hold="fence", idle="flush_before_plan", finish_store="no",
-        match_busy="proceed", kv_reset="flush", stale_work="unreported",
+        match_busy="proceed", kv_reset="flush", stale_work="left_out",
     ),
     _preset(
         "vllm-0.20.2/SimpleCPUOffloadConnector",
         "Also 0.19.0 to 0.21.0: a set local to the step, and a reference on every source.",
         store_dedup="per_step", source_hold="pin", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="hold", stale_work="unreported",
+        kv_reset="hold", stale_work="left_out",
     ),
     _preset(
         "vllm-0.20.2/OffloadingConnector",
         "Also 0.19.0 to 0.21.0: nothing steps the engine once the last request has gone.",
         store_dedup="in_flight", source_hold="fence", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="flush", stale_work="unreported",
+        kv_reset="flush", stale_work="left_out",
     ),
     _preset(
         "vllm-0.22.1/SimpleCPUOffloadConnector",
         "From 0.22.0 on: the set of block ids in flight lives across steps; nothing steps an idle engine.",
         store_dedup="in_flight", source_hold="pin", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="hold", stale_work="unreported",
+        kv_reset="hold", stale_work="left_out",
     ),
     _preset(
         "vllm-0.22.1/OffloadingConnector",
         "Also 0.23.0: when all requests have finished, the metadata orders the flush of every open job.",
         store_dedup="in_flight", source_hold="fence", idle="flush_before_plan", finish_store="no",
-        match_busy="proceed", kv_reset="flush", stale_work="unreported",
+        match_busy="proceed", kv_reset="flush", stale_work="left_out",
     ),
     _preset(
         "vllm-0.32.0/SimpleCPUOffloadConnector",
         "References on every source; it reports pending work, so the engine steps until all is acknowledged.",
         store_dedup="in_flight", source_hold="pin", idle="drain", finish_store="yes", match_busy="proceed",
-        kv_reset="hold", stale_work="reported",
+        kv_reset="hold", stale_work="included",
     ),
     _preset(
         "vllm-0.32.0/OffloadingConnector",
         "Fences and flushes; one slot per key makes a second store of a hash impossible. Jobs that a reset has "
         "cleared are no pending work.",
         store_dedup="in_flight", source_hold="fence", idle="drain", finish_store="yes", match_busy="none",
-        kv_reset="flush", stale_work="unreported",
+        kv_reset="flush", stale_work="left_out",
     ),
 )  # fmt: skip
 
@@ -168,7 +168,7 @@ _COMPLETE, _FLUSHES, _MIXED = (
 )  # fmt: skip
 _RESTS = "transfers-rest-with-nothing-owed"
 _AT_REST, _RESET_AT_REST = "engine-rests-with-nothing-pending", "a-reset-succeeds-once-the-engine-rests"
-_FORGOTTEN_WORK = {"idle": "drain", "stale_work": "unreported"}
+_FORGOTTEN_WORK = {"idle": "drain", "stale_work": "left_out"}
 _FORGOTTEN, _STALE = "after-reset-nothing-old-is-served", "stale-job-touches-nothing"
 _SIMPLE_OLD, _SIMPLE_NEW = "vllm-0.20.2/SimpleCPUOffloadConnector", "vllm-0.32.0/SimpleCPUOffloadConnector"
 

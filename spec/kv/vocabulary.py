@@ -103,7 +103,7 @@ kv_reset = Switch(
 )
 stale_work = Switch(
     name="stale_work",
-    values=("unreported", "reported"),
+    values=("left_out", "included"),
     doc=(
         "Whether jobs that a reset has forgotten, and that workers have yet to report on, are pending work too (where "
         "the connector reports any). If not, the engine may rest with what they hold still held."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from support.small import CLAIM, THING, TURN_OFF, TURN_ON, act, at, count, explored, on, specification, system, x
 
+from interlock.proofs.check import CheckResult, run_check
 from interlock.proofs.explorer.layout import UNDEFINED
 from interlock.proofs.explorer.program import Program
 from interlock.spec.language.properties import Invariant
@@ -48,3 +49,13 @@ def test_a_start_beyond_the_scopes_bound_is_inconclusive() -> None:
 
     assert found.verdicts == {"nobody-is-on": "inconclusive"}
     assert "int_max" in found.reason
+
+
+def test_a_scope_may_raise_the_bound_of_integers() -> None:
+    def explored(bound: int) -> CheckResult:
+        return run_check(slices=["admission_quick"], scope={"int_max": bound})
+
+    narrow, wide = explored(1), explored(5)
+
+    assert (narrow.verdict, wide.verdict) == ("inconclusive", "holds")
+    assert narrow.reason.endswith("free_blocks starts as 4: raise int_max of the scope, now 1")
