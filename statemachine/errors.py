@@ -85,6 +85,18 @@ class UnknownPolicy(ValueError):
         super().__init__(f"unknown eviction policy {name!r}; known: {', '.join(known)}")
 
 
+class UnsupportedSwitch(ValueError):
+    """The specification has this value of a switch, and the machine does not run it.
+
+    Args:
+        wrong, right: what was asked for, and what can be done instead.
+    """
+
+    def __init__(self, wrong: str, right: str) -> None:
+        self.wrong, self.right = wrong, right
+        super().__init__(f"{wrong}; {right}")
+
+
 class CompileError(ValueError):
     """The specification says something that cannot be compiled to constant-time code; names the place."""
 

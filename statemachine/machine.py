@@ -33,6 +33,7 @@ from interlock.statemachine.port import (
     ScheduledStep,
     TransferJob,
 )
+from interlock.statemachine.unsupported import refuse_what_is_not_run
 
 QUESTIONS = (
     ("plan_store", ("r", "b")),
@@ -95,6 +96,7 @@ class KVOffloadMachine:
 
     Raises:
         UnknownPolicy: there is no policy of that name.
+        UnsupportedSwitch: the machine does not run one of the switches' values.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class KVOffloadMachine:
         spec: Specification = SPECIFICATION,
     ) -> None:
         values = spec.switch_values() if switches is None else dict(switches)
+        refuse_what_is_not_run(values)
         sizes = {"worker": num_workers, "chunk": num_chunks}
         wanted = Wanted(questions=QUESTIONS, guards=checking, announced=("chunk", "job"), lookups=LOOKUPS)
         self.ledger = Ledger(spec, values, sizes=sizes, wanted=wanted)

@@ -32,7 +32,9 @@ from interlock.adapters.gate.seeds import seeds
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.specification import UnknownName
+from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.plural import counted
+from interlock.statemachine.unsupported import refuse_what_is_not_run
 
 OWN = "interlock"
 SHIM = "interlock.adapters.vllm.shim:InterlockShim"
@@ -90,6 +92,10 @@ def run_gate(
     switches = SPECIFICATION.switch_values("interlock", sets)
     if sets and connector != OWN:
         raise GateUsageError(f"--set changes our own machine, not {connector}", "gate interlock, or leave --set out")
+    try:
+        refuse_what_is_not_run(switches)
+    except UnsupportedSwitch as error:
+        raise GateUsageError(error.wrong, error.right) from error
     if connector != OWN and engine == "embedded":
         raise GateUsageError(f"{connector} needs a vLLM scheduler", "leave --engine out, or say --engine vllm")
     limits = PROFILES[profile]

@@ -10,6 +10,7 @@ from interlock.spec.kv.coverage import (
     EVERY,
     FINISH,
     IDLE,
+    LAZY,
     LOAD,
     PARTIAL,
     RESET,
@@ -81,7 +82,8 @@ VISITS_ARE_IN_SCHEDULE = ActionProperty(
     ),
     slices=EVERY,
     actions=(
-        "hit", "allocate", "publish", "publish_loaded", "plan_store", "plan_finish_store", "skip_store", "plan_load",
+        "hit", "allocate", "publish", "publish_loaded", "plan_store", "plan_finish_store", "plan_lazy_store",
+        "skip_store", "plan_load",
         "order_flush", "order_flush_of_load",
     ),
     formula=Primed(body=phase().eq(phases["scheduling"])),
@@ -95,7 +97,7 @@ DECIDED_BETWEEN_STEPS = ActionProperty(
     slices=EVERY,
     actions=(
         "add_request", "hit", "allocate", "publish", "publish_loaded", "plan_store", "plan_finish_store",
-        "skip_store", "plan_load", "preempt", "finish", "reset_cache", "evict",
+        "plan_lazy_store", "skip_store", "plan_load", "preempt", "finish", "reset_cache", "evict",
     ),
     formula=phase().ne(phases["executing"]),
 )  # fmt: skip
@@ -238,7 +240,7 @@ FLUSH_MARKS_ARE_OPEN = Invariant(
     policy=True,
     source="contract J5, J9, J12",
     doc="A flush is still to be ordered for open stores and for stale jobs only.",
-    slices=tuple(s for s in EVERY if s != IDLE),
+    slices=tuple(s for s in EVERY if s not in (IDLE, LAZY)),
     applies=~pins() | kv_reset.is_("flush"),
     formula=forall(j, must_flush(j) >> (open_store(j) | stale(j))),
     premise=exists(j, must_flush(j)),
@@ -251,8 +253,8 @@ RESERVED_IS_EMPTY = ActionProperty(
     policy=True,
     source="contract 3.2, I-31, I-40",
     doc="What an evicted or newly reserved chunk held is gone for good, unless a stale load still reads it.",
-    slices=(TINY, FINISH, PARTIAL, RESET),
-    actions=("plan_store", "plan_finish_store", "evict"),
+    slices=(TINY, FINISH, PARTIAL, RESET, LAZY),
+    actions=("plan_store", "plan_finish_store", "plan_lazy_store", "evict"),
     formula=_holds_nothing | exists(j2, stale_load(j2) & job_chunk(j2).eq(c)),
 )
 
@@ -291,7 +293,7 @@ ORDERED_IS_SETTLED = ActionProperty(
     policy=True,
     source="contract J5, J9, J12, L6",
     doc="Once the metadata orders the flush of a job, stale or not, nothing is still owed to it.",
-    slices=EVERY,
+    slices=tuple(s for s in EVERY if s != LAZY),
     applies=flushes_ever(),
     actions=("order_flush", "order_flush_of_load"),
     formula=Primed(body=~must_flush(j)),

@@ -29,10 +29,10 @@ LISTENING = need("listening", phases.one_of(phase(), "updated", "executing"))
 SCHEDULING = assign(phase(), phases["scheduling"])
 
 
-def plan(j_updates: tuple[Update, ...], loads: bool) -> tuple[Update, ...]:
-    """What planning any job sets: its endpoints, the reports it waits for, the messages to every worker."""
+def plan(j_updates: tuple[Update, ...], loads: bool, of_request: bool = True) -> tuple[Update, ...]:
+    """What planning any job sets: whose it is, its endpoints, the reports it waits for, messages to every worker."""
     return (
-        assign(job_request(j), r),
+        *((assign(job_request(j), r),) if of_request else ()),
         assign(job_loads(j), loads),
         assign(job_block(j), b),
         assign(job_chunk(j), c),

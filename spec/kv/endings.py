@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.kv.common import SCHEDULER
-from interlock.spec.kv.predicates import live, open_store, pins, pool_is_free
+from interlock.spec.kv.predicates import is_of, live, open_store, pins, pool_is_free
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,
@@ -17,7 +17,6 @@ from interlock.spec.kv.vocabulary import (
     holds,
     in_flight,
     j,
-    job_request,
     kept,
     kv_reset,
     must_flush,
@@ -43,7 +42,7 @@ preempt = Action(
         assign_all(b, to=scanned(r, b), value=False),
         assign_all(b, h, to=expects(r, b, h), value=False),
         assign_all(
-            j, to=must_flush(j), value=True, when=~pins() & open_store(j) & job_request(j).eq(r),
+            j, to=must_flush(j), value=True, when=~pins() & open_store(j) & is_of(j, r),
         ),
     ),
     source="contract Q22, R-60, 2.1 flush sources",

@@ -120,6 +120,8 @@ BLOCK = Lifecycle(
         row("free", "plan_finish_store", "used", guard=pins(), source="contract 2.2: a reference is taken"),
         row("free", "plan_finish_store", "free", guard=~pins(), source="contract J4, J5"),
         row("used", "plan_finish_store", "used", source="contract J5: reallocated in the same schedule"),
+        row("free", "plan_lazy_store", "used", guard=pins(), source="contract 2.2: touched, it leaves the free queue"),
+        row("free", "plan_lazy_store", "free", guard=~pins(), source="contract J4: no reference, it stays there"),
     ),
 )  # fmt: skip
 
@@ -138,6 +140,7 @@ CHUNK = Lifecycle(
     rows=(
         row("absent", "plan_store", "pending", source="contract 3.2 prepare_store"),
         row("absent", "plan_finish_store", "pending", source="contract 3.2 prepare_store"),
+        row("absent", "plan_lazy_store", "pending", source="contract 2.2: get_new_blocks of the CPU's pool"),
         row(
             "pending", "acknowledge", "ready",
             guard=last_report() & ~failure_seen(j) & ~stale(j), source="contract 3.2 complete_store, I-43",
@@ -191,6 +194,7 @@ JOB = Lifecycle(
     rows=(
         row("absent", "plan_store", "planned", source="contract J4"),
         row("absent", "plan_finish_store", "planned", source="contract J1, J4"),
+        row("absent", "plan_lazy_store", "planned", source="contract 2.2: a store event"),
         row("absent", "plan_load", "planned", source="contract 2.1 load job"),
         row("planned", "build_connector_meta", "store_in_flight", guard=~job_loads(j), source="contract J6"),
         row("planned", "build_connector_meta", "load_in_flight", guard=job_loads(j), source="contract L2"),

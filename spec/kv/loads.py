@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.kv.common import BETWEEN_STEPS, LISTENING, SCHEDULER, plan
-from interlock.spec.kv.predicates import held_by_another, is_filled_by_load, live_store
+from interlock.spec.kv.predicates import held_by_another, is_filled_by_load, is_of, live_store
 from interlock.spec.kv.vocabulary import (
     b,
     c,
@@ -17,7 +17,6 @@ from interlock.spec.kv.vocabulary import (
     holds,
     j,
     j2,
-    job_request,
     load_meta,
     load_value,
     match_busy,
@@ -42,7 +41,7 @@ plan_load = Action(
         need("not-yet-loading", ~exists(h2, load_value(b, h2))),
         need(
             "no-store-is-open",
-            match_busy.is_("proceed") | ~exists(j2, live_store(j2) & job_request(j2).eq(r)),
+            match_busy.is_("proceed") | ~exists(j2, live_store(j2) & is_of(j2, r)),
             policy=True,
         ),
     ),

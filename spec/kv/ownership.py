@@ -19,6 +19,8 @@ from interlock.spec.kv.coverage import (
 from interlock.spec.kv.lemmas import WELL_COUNTED
 from interlock.spec.kv.predicates import (
     flushes_ever,
+    has_request,
+    is_of,
     is_read_by_store,
     live,
     live_load,
@@ -62,6 +64,7 @@ from interlock.spec.kv.vocabulary import (
     r,
     request_state,
     request_states,
+    store_mode,
     w,
 )
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant
@@ -183,6 +186,7 @@ TARGET_IS_USED = Invariant(
     premise=exists(j, live_load(j)),
 )  # fmt: skip
 
+_of_one_request = has_request(j) & is_of(j2, job_request(j))
 NEVER_MIXED = Invariant(
     id="loads-and-stores-never-mixed",
     policy=True,
@@ -192,7 +196,7 @@ NEVER_MIXED = Invariant(
     slices=("busy_running", BUSY, TINY, LOAD),
     formula=forall(
         j, j2,
-        (live(j) & live(j2) & job_request(j).eq(job_request(j2))) >> job_loads(j).eq(job_loads(j2)),
+        (live(j) & live(j2) & _of_one_request) >> job_loads(j).eq(job_loads(j2)),
     ),
     premise=exists(j, live_load(j)),
     proved=True,
@@ -206,18 +210,19 @@ PREEMPTED_STORES_ONLY = ActionProperty(
     doc="A request that is preempted has no load under way, so what its preemption flushes are stores.",
     slices=(TINY, LOAD, LOAD_ACK, BUSY),
     actions=("preempt",),
-    formula=~exists(j, load_under_way(j) & job_request(j).eq(r)),
+    formula=~exists(j, load_under_way(j) & is_of(j, r)),
 )
 
+_of_a_preempted_one = open_store(j) & has_request(j) & request_state(job_request(j)).eq(request_states["preempted"])
 PREEMPTED_ARE_FLUSHED = Invariant(
     id="preempted-stores-are-flushed",
     policy=True,
     source="seeds 002; contract 2.1 flush sources, I-27, V-14",
     doc="The open stores of a request that has lost its blocks are flushed by the next metadata.",
     slices=(TINY, STORE, FINISH, LOAD, BUSY),
-    applies=~pins(),
-    formula=forall(j, (open_store(j) & request_state(job_request(j)).eq(request_states["preempted"])) >> must_flush(j)),
-    premise=exists(j, open_store(j) & request_state(job_request(j)).eq(request_states["preempted"])),
+    applies=~pins() & store_mode.is_("eager"),
+    formula=forall(j, _of_a_preempted_one >> must_flush(j)),
+    premise=exists(j, _of_a_preempted_one),
 )
 
 # Said here in its own words, and not in those of the rule that it checks: a request that is queued, and that nobody

@@ -21,6 +21,7 @@ from interlock.spec.kv.vocabulary import (
     job_block,
     job_chunk,
     job_loads,
+    job_request,
     job_state,
     job_states,
     kv_reset,
@@ -34,6 +35,7 @@ from interlock.spec.kv.vocabulary import (
     stale_work,
     store_dedup,
     store_meta,
+    store_mode,
 )
 from interlock.spec.language.terms import TRUE, Term, exists, forall, ite
 
@@ -93,6 +95,16 @@ def open_store(j: Term) -> Term:
 def open_load(j: Term) -> Term:
     """Load j has not ended; a flush order may make it end sooner."""
     return job_loads(j) & live(j)
+
+
+def has_request(j: Term) -> Term:
+    """Job j, which is under way, is some request's: all are but lazy stores."""
+    return store_mode.is_("eager") | job_loads(j)
+
+
+def is_of(j: Term, r: Term) -> Term:
+    """Job j, which is under way, is one of request r's."""
+    return has_request(j) & job_request(j).eq(r)
 
 
 def is_read_by_store(b: Term, *, besides: Term | None = None) -> Term:

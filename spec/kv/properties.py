@@ -8,6 +8,7 @@ from interlock.spec.kv.coverage import (
     FINISH,
     FINISH_TWICE,
     IDLE,
+    LAZY,
     LIVENESS,
     LOAD,
     LOAD_ACK,
@@ -18,6 +19,7 @@ from interlock.spec.kv.coverage import (
     WITH_CONTENT,
     WITH_LOADS,
 )
+from interlock.spec.kv.lazy import LAZY_STORES
 from interlock.spec.kv.lemmas import LEMMAS, WELL_COUNTED
 from interlock.spec.kv.ownership import OWNERSHIP
 from interlock.spec.kv.predicates import live, live_store, open_load, open_store, serves, under_way
@@ -53,6 +55,7 @@ from interlock.spec.kv.vocabulary import (
     request_states,
     scan_result,
     scan_results,
+    store_mode,
     w,
 )
 from interlock.spec.kv.witnesses import WITNESSES
@@ -67,7 +70,7 @@ NO_BLOCK_STORED_TWICE = Invariant(
     aliases=("V-DEDUP",),
     source="vLLM PR 41289; seeds 004",
     doc="No two open stores read the same block in the same allocation.",
-    slices=TWO_JOBS,
+    slices=(*TWO_JOBS, LAZY),
     formula=forall(j, j2, _same_source >> j.eq(j2)),
     premise=exists(j, open_store(j)),
     proved=True,
@@ -95,6 +98,7 @@ SERVED = Invariant(
         "its hash in a ready chunk, unless its own store failed, the scan found no room, or the chunk was evicted."
     ),
     slices=(TINY, STORE, FINISH, FINISH_TWICE),
+    applies=store_mode.is_("eager"),
     formula=forall(b, _passed_over >> (_own_store | serves(b))),
     premise=exists(b, _passed_over),
 )
@@ -107,6 +111,7 @@ NOT_LOST = Invariant(
         "open: what is passed over is lost only once that store has failed."
     ),
     slices=(TINY, STORE, FINISH, FINISH_TWICE),
+    applies=store_mode.is_("eager"),
     formula=forall(b, _passed_over >> (_own_store | _store_of_its_hash | serves(b))),
     premise=exists(b, _passed_over),
 )
@@ -184,7 +189,7 @@ JOBS_COMPLETE = LeadsTo(
     aliases=("V-06",),
     source="vLLM PR 42611; contract V-06",
     doc="Every job that is planned ends, even if no request arrives any more.",
-    slices=LIVENESS,
+    slices=(*LIVENESS, LAZY),
     vars=(j,),
     premise=live(j),
     conclusion=~live(j),
@@ -276,6 +281,7 @@ PROPERTIES = (
     *OWNERSHIP,
     *STABLE,
     *REFERENCES,
+    *LAZY_STORES,
     *BOOKKEEPING,
     *LEMMAS,
     *WITNESSES,

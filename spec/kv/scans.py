@@ -25,6 +25,7 @@ from interlock.spec.kv.vocabulary import (
     scan_result,
     scan_results,
     scanned,
+    store_mode,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant
 from interlock.spec.language.terms import Primed, card, exists, forall, ite
@@ -35,6 +36,7 @@ CURSOR_IS_OF_ITS_ALLOCATION = Invariant(
     source="contract 5(e), Q22, R-60",
     doc="A request has passed over a block only while it holds it, or has just ended: it returns with nothing passed.",
     slices=EVERY,
+    applies=store_mode.is_("eager"),
     formula=forall(
         r, b,
         scanned(r, b)
@@ -49,6 +51,7 @@ CURSOR_HAS_A_REASON = Invariant(
     source="contract 5(e), J2, J3, R-62",
     doc="What a request's cursor has passed a scan has judged in this allocation and since the last reset.",
     slices=(TINY, STORE, FINISH, PARTIAL),
+    applies=store_mode.is_("eager"),
     formula=forall(r, b, (scanned(r, b) & holds(r, b)) >> scan_result(b).ne(scan_results["unscanned"])),
     premise=exists(r, b, scanned(r, b) & holds(r, b)),
 )
@@ -59,6 +62,7 @@ PASSED_WAS_SCANNED = ActionProperty(
     source="contract J2 to J4, 5(e)",
     doc="A block that a running request stores or skips is passed: the next scan of that request leaves it alone.",
     slices=EVERY,
+    applies=store_mode.is_("eager"),
     actions=("plan_store", "skip_store"),
     formula=Primed(body=scanned(r, b)) & ~scanned(r, b),
 )
@@ -73,6 +77,7 @@ STORE_SCAN_PASSES = ActionProperty(
     source="seeds 004; contract J2 to J4",
     doc="A store that is planned makes its block one to be served; for the second time only after an eviction.",
     slices=SCANS_JUDGED,
+    applies=store_mode.is_("eager"),
     actions=("plan_store",),
     formula=Primed(body=_a_word) & (~_evicted >> _first_word),
 )
@@ -86,6 +91,7 @@ FINISH_SCAN_PASSES = ActionProperty(
         "block is off the list of what the finish has left."
     ),
     slices=(TINY, FINISH, FINISH_TWICE),
+    applies=store_mode.is_("eager"),
     actions=("plan_finish_store",),
     formula=(~fresh(b) >> _first_word) & Primed(body=~kept(r, b, h)),
 )
@@ -96,6 +102,7 @@ SKIP_HAS_ITS_WORD = ActionProperty(
     source="contract J2, J3, 5(e); seeds 004",
     doc="A block that is passed over is owed, unless the tier had no room and nothing else stood in the way.",
     slices=SCANS_JUDGED,
+    applies=store_mode.is_("eager"),
     actions=("skip_store",),
     formula=_first_word | (Primed(body=scan_result(b).eq(scan_results["excused"])) & no_room() & ~serves(b)),
 )
@@ -106,6 +113,7 @@ SCANS_LOOK_AT = ActionProperty(
     source="contract J1, J2",
     doc="The scan of a step goes over the addressable blocks of requests that the step schedules.",
     slices=EVERY,
+    applies=store_mode.is_("eager"),
     actions=("plan_store", "skip_store"),
     formula=hashed(b) & request_state(r).eq(request_states["scheduled"]),
 )

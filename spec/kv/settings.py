@@ -6,7 +6,7 @@ from interlock.spec.language.settings import Preset, Slice, expect
 
 
 def _preset(name: str, doc: str, **values: str) -> Preset:
-    return Preset(name=name, values=values, doc=doc)
+    return Preset(name=name, values={"store_mode": "eager", **values}, doc=doc)
 
 
 PRESETS = (
@@ -130,6 +130,14 @@ SLICES = (
         doc="Stores at the finish, reallocation of their source, fences and flushes, with content.",
     ),
     Slice(
+        name="lazy_store",
+        remove=(*_RESETS, *_LOADS, *_FAILURES, "evict"),
+        drop=("scan_result",),
+        scope={"request": 1, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
+        default=False,
+        doc="Blocks that the prefix cache may lose are stored, and hit or given away meanwhile, with content.",
+    ),
+    Slice(
         name="finish_twice",
         remove=(*_RESETS, *_LOADS, *_FAILURES, "evict"),
         drop=_CONTENT,
@@ -166,6 +174,7 @@ _DOUBLE, _SERVED, _LOST = (
 _COMPLETE, _FLUSHES, _MIXED = (
     "issued-jobs-complete", "last-step-flushes-every-job", "loads-and-stores-never-mixed",
 )  # fmt: skip
+_LAZY = "lazy_store"
 _RESTS = "transfers-rest-with-nothing-owed"
 _AT_REST, _RESET_AT_REST = "engine-rests-with-nothing-pending", "a-reset-succeeds-once-the-engine-rests"
 _FORGOTTEN_WORK = {"idle": "drain", "stale_work": "left_out"}
@@ -193,6 +202,32 @@ EXPECTATIONS = (
     expect("holds", "at_finish", "store-source-stable", "fences and flushes", source_hold="fence"),
     expect("holds", "at_finish", "store-source-stable", "references", source_hold="pin"),
     expect("fails", "dedup", _DOUBLE, "seen on 0.19.1 and 0.20.2 by the gate", _SIMPLE_OLD),
+    # seeds 004: lazy mode is unaffected
+    *(
+        expect(
+            "holds", _LAZY, _DOUBLE, "the reference keeps the block out of the free queue; nobody asks the set",
+            _SIMPLE_NEW, store_mode="lazy", store_dedup=value,
+        )
+        for value in ("per_step", "in_flight", "in_flight_by_hash")
+    ),
+    expect("holds", _LAZY, _DOUBLE, "the same before PR 41289", _SIMPLE_OLD, store_mode="lazy"),
+    expect(
+        "fails", _LAZY, _DOUBLE, "without a reference the block stays in the free queue, and the next walk comes to it",
+        _SIMPLE_OLD, store_mode="lazy", source_hold="fence",
+    ),
+    *(
+        expect("holds", _LAZY, property_, "references on what is stored", _SIMPLE_NEW, store_mode="lazy")
+        for property_ in (
+            "lazy-stores-are-in-no-dedup-set", "lazy-store-reads-what-the-cache-may-lose", "pinned-source-is-in-use",
+            "pinned-source-keeps-its-hash", "used-block-has-a-user", "store-source-stable",
+            "ready-chunk-holds-its-prefix", "pending-chunk-has-one-store", "hashed-block-holds-its-prefix", _COMPLETE,
+            "a-lazily-stored-block-is-hit", "a-block-is-lost-before-it-is-stored",
+        )
+    ),
+    expect("fails", _LAZY, _COMPLETE, "nothing steps an idle engine", "vllm-0.22.1/SimpleCPUOffloadConnector",
+           store_mode="lazy"),
+    expect("holds", "load", "forward-reads-own-prefix", "loads beside lazy stores", _SIMPLE_NEW, store_mode="lazy"),
+    expect("holds", "reset", _FORGOTTEN, "chunks of open jobs stay reserved", _SIMPLE_NEW, store_mode="lazy"),
     # seeds 002: the last step
     expect("holds", "last_step", _RESTS, "PR 42611, and pending work is reported", idle="flush"),
     expect("fails", "last_step", _RESTS, "the engine rests, and jobs stay open", idle="none"),

@@ -42,6 +42,7 @@ from interlock.spec.kv.vocabulary import (
     scan_results,
     scanned,
     store_meta,
+    store_mode,
     w,
 )
 from interlock.spec.language.actions import Action, assign, assign_all, fire, need, send
@@ -52,6 +53,7 @@ FENCE_SETTLED = need(
     ~exists(j2, open_store(j2) & must_flush(j2) & job_block(j2).eq(b)),
     policy=True,
 )
+EAGERLY = need("eagerly", store_mode.is_("eager"), policy=True)
 NOT_IN_FLIGHT = need("not-in-flight", ~dedup_says_skip(b, block_hash(b)), policy=True)
 NOT_STORED = need("not-stored", ~serves(b), policy=True)
 
@@ -64,6 +66,7 @@ plan_store = Action(
     fires=(fire("request", r), fire("chunk", c), fire("job", j)),
     sends=(send(store_meta, w, j, over=(w,)),),
     guard=(
+        EAGERLY,
         BETWEEN_STEPS,
         need("held", holds(r, b)),
         need("hashed", hashed(b)),
@@ -100,6 +103,7 @@ plan_finish_store = Action(
     fires=(fire("request", r), fire("block", b), fire("chunk", c), fire("job", j)),
     sends=(send(store_meta, w, j, over=(w,)),),
     guard=(
+        EAGERLY,
         need("finish-stores-are-made", finish_store.is_("yes"), policy=True),
         BETWEEN_STEPS,
         need("kept-at-finish", kept(r, b, h)),
@@ -131,6 +135,7 @@ plan_finish_store = Action(
 skip_store = Action(
     name="skip_store", event="skip_store", params=(r, b), site=SCHEDULER, observed=False,
     guard=(
+        EAGERLY,
         BETWEEN_STEPS,
         need("scheduled", request_state(r).eq(request_states["scheduled"])),
         need("held", holds(r, b)),
@@ -154,6 +159,27 @@ skip_store = Action(
     ),
     source="contract J2, J3, 5(e): IN_FLIGHT and ALREADY_CACHED advance the cursor",
     doc="The store scan of r passes over a block: a store of it is under way, it is stored, or the tier is full.",
+)  # fmt: skip
+
+plan_lazy_store = Action(
+    name="plan_lazy_store", event="plan_store", params=(b, c, j), site=SCHEDULER,
+    fires=(fire("block", b), fire("chunk", c), fire("job", j)),
+    sends=(send(store_meta, w, j, over=(w,)),),
+    guard=(need("lazily", store_mode.is_("lazy")), BETWEEN_STEPS, need("hashed", hashed(b)), NOT_STORED),
+    updates=plan(
+        (
+            assign(chunk_hash(c), block_hash(b)),
+            assign(reads_current(j), True),
+            assign_all(w, h, to=cpu_value(w, c, h), value=False, when=~_STILL_READ),
+        ),
+        loads=False,
+        of_request=False,
+    ),
+    source="vLLM 0.32.0 v1/simple_kv_offload/manager.py:586-640; seeds 004; contract 2.2, I-53",
+    doc=(
+        "A walk along the free queue stores an addressable block that nobody refers to, before it is given away and "
+        "lost. No dedup set is asked: the reference that the store takes keeps the block out of the queue meanwhile."
+    ),
 )  # fmt: skip
 
 evict = Action(

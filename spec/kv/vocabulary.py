@@ -91,6 +91,16 @@ match_busy = Switch(
     doc="Whether a request may load while a store of its own is open, or is told to ask again later (None).",
     source="contract R-18, I-48, MATCH_BUSY: none from 0.24.0 on (vLLM #46014)",
 )
+store_mode = Switch(
+    name="store_mode",
+    values=("eager", "lazy"),
+    doc=(
+        "Which blocks are stored: eager (those of a request, once they are computed, by a scan of that request, and at "
+        "its finish) or lazy (those that the GPU's prefix cache may lose: addressable, and in no request's table. The "
+        "order of the free queue, how far a walk goes along it, and where the next one begins, are left open)."
+    ),
+    source="vLLM v1/simple_kv_offload/manager.py: lazy_offload, off by default, 586-640 in 0.32.0; seeds 004",
+)
 kv_reset = Switch(
     name="kv_reset",
     values=("ignored", "forget", "flush", "hold"),
@@ -113,7 +123,7 @@ stale_work = Switch(
         "looks at the jobs that a reset has cleared"
     ),
 )
-SWITCHES = (store_dedup, source_hold, idle, finish_store, match_busy, kv_reset, stale_work)
+SWITCHES = (store_dedup, source_hold, idle, finish_store, match_busy, store_mode, kv_reset, stale_work)
 
 r, r2 = request.var("r"), request.var("r2")
 b, b2 = block.var("b"), block.var("b2")
@@ -158,8 +168,11 @@ chunk_hash = function(
 
 job_state = function("job_state", j, result=job_states, site=S, init=job_states["absent"], doc="lifecycle job")
 _under_way = job_states.one_of(job_state(j), "planned", "store_in_flight", "load_in_flight", "flush_requested", "stale")
-job_request = function("job_request", j, result=request, site=S, domain=_under_way, doc="the request that job j is of")
 job_loads = relation("job_loads", j, site=S, doc="j is a load (CPU to GPU), otherwise a store")
+job_request = function(
+    "job_request", j, result=request, site=S, domain=_under_way & (store_mode.is_("eager") | job_loads(j)),
+    doc="the request that job j is of; a lazy store is nobody's",
+)  # fmt: skip
 job_block = function(
     "job_block", j, result=block, site=S, domain=_under_way, doc="the GPU block that j reads or writes"
 )

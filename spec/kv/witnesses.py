@@ -19,7 +19,7 @@ from interlock.spec.kv.coverage import (
     TINY,
     WITH_REST,
 )
-from interlock.spec.kv.predicates import live, live_store, open_store, pins, stale, stale_load
+from interlock.spec.kv.predicates import has_request, is_of, live, live_store, open_store, pins, stale, stale_load
 from interlock.spec.kv.vocabulary import (
     b,
     b2,
@@ -136,7 +136,7 @@ WITNESSES = (
     ),
     _witness(
         "preempted-request-loads-again",
-        exists(j, j2, live(j) & live(j2) & j.ne(j2) & job_request(j).eq(job_request(j2))),
+        exists(j, j2, live(j) & live(j2) & j.ne(j2) & has_request(j) & is_of(j2, job_request(j))),
         "A request has two open jobs.", BUSY, applies=match_busy.is_("proceed") & ~pins(),
     ),
     _witness(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.predicates import is_
-from interlock.spec.kv.predicates import live_store
+from interlock.spec.kv.predicates import is_of, live_store
 from interlock.spec.kv.vocabulary import (
     b,
     block_state,
@@ -12,7 +12,6 @@ from interlock.spec.kv.vocabulary import (
     chunk_state,
     chunk_states,
     j,
-    job_request,
     job_state,
     job_states,
     r,
@@ -30,7 +29,7 @@ CAN_LOAD = (
     exists(c, chunk_state(c).eq(chunk_states["ready"]))
     & exists(b, block_state(b).eq(block_states["free"]))
     & exists(j, job_state(j).eq(job_states["absent"]))
-    & ~exists(j, live_store(j) & job_request(j).eq(r))
+    & ~exists(j, live_store(j) & is_of(j, r))
 )
 """The KV match comes before the encoder is asked: a request is admitted to load only what it can load."""
 

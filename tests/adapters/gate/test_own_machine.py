@@ -48,6 +48,11 @@ def test_a_budget_that_is_met_is_inconclusive() -> None:
     [
         ({"connector": "interlock", "sets": {"store_dedup": "never"}}, UnknownName, "in_flight_by_hash"),
         ({"connector": "interlock", "sets": {"dedup": "per_step"}}, UnknownName, "store_dedup"),
+        (
+            {"connector": "interlock", "sets": {"store_mode": "lazy"}},
+            GateUsageError,
+            "stores eagerly.*check --slice lazy",
+        ),
         ({"connector": "interlock", "properties": ["no-such-rule"]}, UnknownName, "no-block-stored-twice-in-flight"),
         ({"connector": "interlock", "connector_config": "{}"}, GateUsageError, "leave them out"),
         (

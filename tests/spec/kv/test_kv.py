@@ -128,3 +128,27 @@ def test_a_finish_time_store_and_the_reallocation_of_its_block_in_one_metadata_i
     run = judge.run("at_finish", *wanted, preset=preset)
 
     assert set(run.properties.values()) == {"holds"}
+
+
+# -- seeds 004: lazy mode is unaffected ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dedup", SPECIFICATION.switch("store_dedup").values)
+def test_a_lazy_store_needs_a_reference_and_no_dedup_set(dedup: str) -> None:
+    lazily = {"store_mode": "lazy", "store_dedup": dedup}
+
+    assert judge.holds("lazy_store", "no-block-stored-twice-in-flight", **lazily, source_hold="pin")
+    found = judge.names("lazy_store", "no-block-stored-twice-in-flight", **lazily, source_hold="fence")
+    assert found[-2:] == ["plan_lazy_store", "plan_lazy_store"]
+
+
+def test_a_lazy_store_that_looks_at_no_hash_of_the_tier_stores_what_is_there() -> None:
+    asked = {"store_mode": "lazy", "source_hold": "pin"}
+    found = judge.names(
+        "lazy_store",
+        "lazy-store-reads-what-the-cache-may-lose",
+        change="drop-conjunct:plan_lazy_store:not-stored",
+        **asked,
+    )
+
+    assert found.count("plan_lazy_store") == 2

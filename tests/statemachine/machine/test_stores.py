@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.statemachine.errors import IllegalTransition
+from interlock.statemachine.errors import IllegalTransition, UnsupportedSwitch
 
 
 def pairs(jobs):
@@ -211,3 +211,8 @@ def test_a_reference_is_taken_with_the_plan_and_kept_to_the_last_report(driver):
     assert d.pool.held == [1]
     d.update(completed=[job.job])
     assert d.pool.held == []
+
+
+def test_lazy_stores_are_refused_and_not_run_as_eager_ones(driver):
+    with pytest.raises(UnsupportedSwitch, match="does not run store_mode=lazy; leave it out"):
+        driver(store_mode="lazy", source_hold="pin")
