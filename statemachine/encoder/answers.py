@@ -77,17 +77,18 @@ class Answers:
     def _fetch(self, tracked: Tracked) -> None:
         """Start what the other side has and nobody here does, as far as the pool has room."""
         key = tracked.key
-        for item in tracked.items:
+        if not self._may_fetch_for(key):
+            return
+        wanted = [item for item in tracked.items if self._asks_for(key, item)]
+        for item in wanted:
             if (
                 self._pool_entry.get(item, "absent") in self._fetchable
                 and self._entry.get(item) not in self._cached
-                and self._may_fetch_for(key)
-                and self._asks_for(key, item)
                 and self._not_given_up(key, item)
                 and not self._deadlines.spent(key, item)
                 and self._offered(item)
             ):
-                cell = self._pool.make_room(wanted=tracked.items)
+                cell = self._pool.make_room(wanted)
                 if cell is None:
                     return
                 self.fetches.append(self._pool.start(item, cell, partial(self._do, "start_fetch", key, item)))

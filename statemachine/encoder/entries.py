@@ -47,9 +47,15 @@ class Entries:
     # -- in a visit ----------------------------------------------------------------------------------
 
     def find(self, visit: Visit, place: int) -> bool:
-        """Whether the cache has the item of a feature. Who waits claims it, so that it stays until there is KV."""
-        key, item = visit.tracked.key, visit.tracked.request.mm_features[place].identifier
-        if self._entry.get(item) not in self._cached:
+        """Whether the cache has the item of a feature. Who waits claims it, so that it stays until there is KV.
+
+        No where its slot is what another item of this visit was told that there is room in.
+        """
+        key, item = visit.tracked.key, _item(visit.tracked, place)
+        state = self._entry.get(item)
+        if state not in self._cached:
+            return False
+        if state == "freeable" and item not in visit.found and not self._room(visit):
             return False
         if self._state[key] == "running" or not self._nothing_computed(key):
             visit.found.add(item)
@@ -59,13 +65,19 @@ class Entries:
 
     def has_room(self, visit: Visit, place: int) -> bool:
         """Whether there is a slot for one more item, beside what the visit has found and planned."""
-        item = visit.tracked.request.mm_features[place].identifier
-        found = sum(self._entry.get(i) == "freeable" for i in visit.found)
-        planned = visit.planned | {item}
-        if self._freeable_slots.get((), self._num_slots) < found + len(planned):
+        item = _item(visit.tracked, place)
+        if item in visit.planned:
+            return True
+        if not self._room(visit):
             return False
-        visit.planned = planned
+        visit.planned.add(item)
         return True
+
+    def _room(self, visit: Visit) -> bool:
+        """Whether a slot is left that is free, or can be, and that the visit does not count on yet."""
+        found = sum(self._entry.get(item) == "freeable" for item in visit.found)
+        freeable: int = self._freeable_slots.get((), self._num_slots)
+        return freeable > found + len(visit.planned)
 
     def use_what_is_cached(self, visit: Visit) -> None:
         """The features that the step reads and whose item has a slot."""
@@ -75,7 +87,7 @@ class Entries:
 
     def take(self, visit: Visit, place: int) -> None:
         """A slot for an item that this step encodes, or loads from the pool."""
-        key, item = visit.tracked.key, visit.tracked.request.mm_features[place].identifier
+        key, item = visit.tracked.key, _item(visit.tracked, place)
         if not self._free_slots.get((), self._num_slots):
             victim = next((i for i in self._freeable if self._may("evict_entry", i)), None)
             if victim is not None:

@@ -139,9 +139,11 @@ class EncoderCacheScheduler:
     def take_unavailable_requests(self) -> frozenset[str]:
         """See :class:`EncoderCachePort`."""
         self._step_is_over()
-        taken, self._unavailable = frozenset(self._unavailable), set()
+        # Who was preempted meanwhile may find the item covered by its next KV match.
+        taken = {name for name in self._unavailable if self._may("fail_unavailable", self._tracked[name].key)}
+        self._unavailable -= taken
         self._told_unavailable |= taken
-        return taken
+        return frozenset(taken)
 
     # -- in a visit ----------------------------------------------------------------------------------
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from interlock.proofs.replay import Replayer, ReplayResult, run_replay, setting
+from interlock.proofs.replay import Replayer, setting
+from interlock.proofs.replay.setup import ELEMENTS_MAX
 from interlock.spec.encoder import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.encoder import (
@@ -19,9 +20,14 @@ from interlock.statemachine.encoder import (
     EncoderMetadata,
     EncoderOutput,
     Transfer,
+    future_mm_features,
     read_mm_features,
 )
-from interlock.statemachine.trace import Trace, TraceEvent, TraceHeader, event, header
+from interlock.statemachine.sparse import Checks, World
+from interlock.statemachine.trace import TraceEvent, TraceHeader, event, header
+
+ONLY_IN_SLICES = frozenset({"later-arrival-is-not-admitted-first", "kv-load-waits-for-no-item"})
+"""Properties of slices without preemption, or with one request, that are not true of all that an engine does."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,32 @@ class Worker:
     late: list[int] = field(default_factory=list)
 
 
+def _named(sorts: list[str], key: object) -> object:
+    """A key of the ledger with positions and jobs as the journal names them."""
+    parts = key if isinstance(key, tuple) else (key,)
+    prefix = {"position": "p", "job": "job"}
+    names = tuple(f"{prefix.get(s, '')}{k}" for s, k in zip(sorts, parts, strict=True))
+    return names[0] if len(names) == 1 else names
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a journal is worth.
+
+    Args:
+        stopped: the first line that is no step of the specification, and why; empty if all are.
+        violations: properties that it breaks; hidden_steps: that replay had to put in.
+    """
+
+    stopped: str
+    violations: list[str]
+    hidden_steps: int
+
+    def breaks(self, property_: str) -> bool:
+        """Whether it breaks a property."""
+        return any(v.partition(" ")[0].rstrip(":") == property_ for v in self.violations)
+
+
 class Clock:
     """Counts what a test tells it to."""
 
@@ -114,7 +146,7 @@ class Engine:
     ) -> None:
         self.spec, self.changes = spec, dict(changes or {})
         self.slots, self.shares, self.chunk, self.late = slots, shares, chunk, late
-        self.scope = {"worker": workers, "slot": slots, "cell": cells, "block": shares}
+        self.scope = {"worker": workers, "slot": slots, "cell": cells, "block": shares, "job": ELEMENTS_MAX}
         self.clock = Clock()
         self.journal: list[TraceEvent] = []
         self.seen: Counter[tuple[int, str, str]] = Counter()
@@ -130,6 +162,7 @@ class Engine:
             spec=spec,
             **more,
         )
+        self._start = setting(spec, self.header, "journal:1").world()
         self.workers = [Worker() for _ in range(workers)]
         self.cells: dict[int, str | None] = {}
         self.fetches: dict[int, Fetch] = {}
@@ -142,6 +175,7 @@ class Engine:
         self.steps = 0
         self._load_ended: dict[str, str] = {}
         self._due: list[int] = []
+        self._verified: dict[str, bool] = {}
         self._encoded: list[str] = []
         self._scheduled: list[tuple[Request, int, int]] = []
 
@@ -189,14 +223,12 @@ class Engine:
         self._load_ended[name] = "loaded" if well else "failed"
 
     def settle(self, name: str) -> None:
-        """No token of a request may be rejected any more, as the next output will say."""
-        request = self.requests[name]
-        request.settled = request.counted
+        """The next output will say that no token of a request is rejected."""
+        self._verified[name] = True
 
     def reject(self, name: str) -> None:
-        """What is not settled is rejected, as the next output will say."""
-        request = self.requests[name]
-        request.counted = request.settled
+        """The next output will say that what is not settled is rejected."""
+        self._verified[name] = False
 
     def preempt(self, name: str) -> None:
         """A running request loses its KV, and waits at the head of the queue."""
@@ -204,12 +236,14 @@ class Engine:
         self.running.remove(request)
         self.machine.free(request)
         self._see("preempt", name)
+        self._verified.pop(name, None)
         request.status, request.kv, request.counted, request.settled = "preempted", False, 0, 0
         self.waiting.insert(0, request)
 
     def finish(self, name: str, event: str = "finish") -> bool:
         """A request ends: stop, length or abort; whether the connector wants to keep its KV."""
         request = self.requests[name]
+        self._verified.pop(name, None)
         keeps = self.machine.request_finished(request)
         self._see(event, name)
         if request.status == "loading":
@@ -238,7 +272,9 @@ class Engine:
         start = request.counted if request.kv else request.covered
         if not self._asked(request, start):
             return
-        loads = request.loads and not request.kv
+        # The specification knows of computed tokens by the features that they cover, of a KV load too.
+        covered = len(request.mm_features) > len(future_mm_features(request, start))
+        loads = request.loads and covered and not request.kv
         end, missing = (start, []) if loads else self._items(request, start)
         if not request.kv and not self._shares_left():
             self.machine.free(request)
@@ -333,14 +369,20 @@ class Engine:
 
     def _update(self) -> None:
         self._encoded.clear()
-        for request, _, end in self._scheduled:
+        for request, _, _ in self._scheduled:
             if not request.drafts:
-                request.settled = end
+                request.settled = request.counted
+        for name in [n for n in self._verified if self.requests[n] in self.running]:
+            request = self.requests[name]
+            if self._verified.pop(name):
+                request.settled = request.counted
+            else:
+                request.counted = request.settled
         if not self.late:
             for rank, worker in enumerate(self.workers):
                 while worker.late:
                     self.report(rank)
-        computed = [r for r in self.running if r.counted and r.mm_features]
+        computed = [r for r in self.running if r.mm_features]
         output = EncoderOutput(
             completed=Counter(self._due),
             arrived=self._ended("arrived"),
@@ -355,8 +397,8 @@ class Engine:
         for _ in self._due:
             self._see("load_reported")
         self._due.clear()
-        for name, how in self._load_ended.items():
-            self._load_over(self.requests[name], how)
+        for name in (*output.finished_recving, *output.failed_recving):
+            self._load_over(self.requests[name], self._load_ended[name])
         self._load_ended.clear()
         for name in self.machine.take_unavailable_requests():
             self.finish(name, "fail_unavailable")
@@ -390,18 +432,43 @@ class Engine:
         """Of the journal as a trace."""
         return header(self.spec, source="embedded", switches=self.changes, scope=self.scope)
 
-    @property
-    def trace(self) -> Trace:
-        """The journal as a trace."""
-        return Trace(self.header, tuple(self.journal), "journal")
-
-    def judged(self) -> ReplayResult:
-        """What replay says of the journal: whether each line is a step of the specification, and what it breaks."""
-        return run_replay(self.trace, follow_hidden=True, spec=self.spec)
-
     def follower(self) -> Replayer:
-        """A replay of the journal as it grows."""
-        return Replayer(setting(self.spec, self.header, "journal:1"), follow_hidden=True)
+        """A replay of the journal as it grows, by its own hidden lines."""
+        made = setting(self.spec, self.header, "journal:1")
+        held = [p for p in made.system.properties if p.id not in ONLY_IN_SLICES]
+        return Replayer(replace(made, checks=Checks(made.program, held)), follow_hidden=True)
+
+    def judged(self) -> Judged:
+        """What replay says of the journal: whether each line is a step of the specification, and what it breaks."""
+        follower = self.follower()
+        for index, line in enumerate(self.journal):
+            stop = follower.consume(index, line, f"journal:{index + 2}")
+            if stop is not None:
+                return Judged(f"{line}: {stop.reason}", [], 0)
+        return Judged("", [v.message for v in follower.violations], follower.hidden_steps)
+
+    def books(self) -> dict[str, dict[object, object]]:
+        """What the machine's ledger holds, by variable, in the names of the journal; defaults are left out."""
+        found: dict[str, dict[object, object]] = {}
+        for name, kept in self.machine.ledger._variables.items():
+            sorts = [a.sort for a in self.spec.variable(name).args]
+            cells = dict.fromkeys(kept, True) if isinstance(kept, set) else kept
+            first = self._start.live[name]
+            named = {**first.store, **{_named(sorts, key): value for key, value in cells.items()}}
+            found[name] = {key: value for key, value in named.items() if value != first.default}
+        # Where a feature is over, nothing is said of its item, whether it is still there or not.
+        found["feature_item"] = {k: i for k, i in found["feature_item"].items() if k in found["feature_state"]}
+        return found
+
+    def state_of(self, world: World) -> dict[str, dict[object, object]]:
+        """The same of a state of the specification, without requests that have ended: the machine forgets those."""
+        over = {key for name, key, value in world.cells() if name == "visit_state" and value == "finished"}
+        found: dict[str, dict[object, object]] = {name: {} for name in self.machine.ledger._variables}
+        for name, key, value in world.cells():
+            about = set(key) if isinstance(key, tuple) else {key}
+            if name in found and not about & over:
+                found[name][key] = value
+        return found
 
     def recorded(self) -> Counter[tuple[int, str, str]]:
         """What the journal says of the boundary, in the words of :attr:`seen`."""

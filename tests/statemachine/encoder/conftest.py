@@ -1,7 +1,7 @@
 """Every engine that a test makes is judged when the test is over: its journal, its boundary and its bytes."""
 
 import pytest
-from support.encoder_engine import Engine
+from support.encoder_engine import Engine, Judged
 
 
 @pytest.fixture
@@ -17,8 +17,6 @@ def engine():
 
     yield make
     for e in made:
-        result = e.judged()
-        assert (result.verdict, result.reason) == ("holds", result.reason)
-        assert result.hidden_steps == 0, "the journal lacks what replay has put in"
+        assert e.judged() == Judged(stopped="", violations=[], hidden_steps=0)
         assert e.seen == e.recorded()
         assert e.faults == []

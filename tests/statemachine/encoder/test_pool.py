@@ -212,6 +212,19 @@ def test_what_the_visit_has_found_is_not_counted_as_room(engine):
     assert a.counted == 12
 
 
+def test_a_slot_that_one_item_was_promised_is_not_found_for_another(engine):
+    e = engine(slots=1, offered=lambda item: False)
+    e.add("A", feature("x", 0))
+    e.step()
+    e.finish("A")
+    b = e.add("B", feature("y", 0, 4), feature("x", 4, 4))
+    e.step()
+
+    assert b.counted == 4  # x has given its slot to y
+    e.step()
+    assert b.counted == 12
+
+
 def test_an_item_of_which_there_is_no_entry_yet_is_one_transfer_for_two_places(engine):
     e = engine(chunk=16)
     e.add("A", feature("x", 0), feature("x", 8))
