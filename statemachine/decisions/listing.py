@@ -3,23 +3,24 @@
 The first list is generated from the program that runs. The second is kept beside the code that it is
 about and is checked only by refinement: whatever these choose, the compiled guards and tables judge it.
 
-Printed as a table, under a preset or the default one:
+Printed as a table, under a preset or the default one, of KV offloading or of another part that runs:
 
-    python -m interlock.statemachine.decisions.listing [PRESET]
+    python -m interlock.statemachine.decisions.listing [PRESET [PART]]
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from interlock.spec.kv import SPECIFICATION
+from interlock.spec import encoder, kv
 from interlock.spec.language.render import render
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import TRUE
 from interlock.statemachine.decisions.program import Program, compile_program
+from interlock.statemachine.names import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +80,101 @@ HAND_WRITTEN = (
 )  # fmt: skip
 
 
-def listing(spec: Specification, switches: Mapping[str, str]) -> list[ListedDecision]:
+def _choice(where: str, text: str, source: str) -> ListedDecision:
+    return ListedDecision("choice", where, text, "hand-written", source)
+
+
+HAND_WRITTEN_FOR_ENCODERS = (
+    _choice(
+        "answers.Answers._note_match",
+        "what num_computed_tokens covers to its end is matched, in each visit to a request without KV; "
+        "the rest is future",
+        "contract 5(a), R-65",
+    ),
+    _choice(
+        "answers.Answers._fetch",
+        "of the items asked about, in the order of the prompt, those that the other side offers and neither pool nor "
+        "encoder cache has; not after the request's budget is spent",
+        "contract 4.2, R-66",
+    ),
+    _choice(
+        "answers.Answers.may_go_on",
+        "a no is said again without a look while computed tokens and the pool are the same",
+        "R-64",
+    ),
+    _choice(
+        "deadlines.Deadlines",
+        "a budget counts from the first no for an item, in the given clock, and ends with a yes; what is due is given "
+        "up with the first call after a step",
+        "R-66, contract 4.2",
+    ),
+    _choice(
+        "pool.ItemPool.make_room",
+        "a free place first, then the first entry in the order of the policy (lru, arc) that may be evicted and that "
+        "the request at hand does not ask for",
+        "contract 4.2",
+    ),
+    _choice("pool.ItemPool.start", "ids of transfers count up and are never used again", "R-57, R-70"),
+    _choice(
+        "entries.Entries.find",
+        "an item of which only an unused entry is left is found unless the visit counts on its slot already",
+        "contract N2, N4",
+    ),
+    _choice(
+        "entries.Entries.take",
+        "the entry that has been unused for longest makes room; what the connector holds is loaded, the rest encoded",
+        "contract N4, 4.3",
+    ),
+    _choice(
+        "entries.Entries.advance",
+        "a step reads the features that its tokens overlap, and those that are not settled; at its end one is counted",
+        "contract I-67; vLLM PR 45347",
+    ),
+    _choice(
+        "scheduler.EncoderCacheScheduler._visit_runners",
+        "before the queue, those that run and that nobody has asked about are passed over as the answer would be",
+        "contract section 1, Q19, Q20",
+    ),
+    _choice(
+        "scheduler.EncoderCacheScheduler.take_unavailable_requests",
+        "a request is unrecoverable if it gave up an item that has no data here and that it still needs",
+        "contract Q34, R-66",
+    ),
+    _choice(
+        "scheduler.EncoderCacheScheduler._forget_if_over",
+        "an id that comes again is another request: its name has the number of its arrival, and never comes again",
+        "R-57",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that runs, and what of it is written by hand."""
+
+    spec: Specification
+    by_hand: tuple[ListedDecision, ...]
+
+
+PARTS = {"kv": Part(kv.SPECIFICATION, HAND_WRITTEN), "encoder": Part(encoder.SPECIFICATION, HAND_WRITTEN_FOR_ENCODERS)}
+
+
+def listing(
+    spec: Specification, switches: Mapping[str, str], by_hand: Iterable[ListedDecision] = HAND_WRITTEN
+) -> list[ListedDecision]:
     """All decisions under switch values: compiled ones first."""
     program = compile_program(spec, switches)
-    return [*_guards(program), *_rows(program), *_updates(program), *HAND_WRITTEN]
+    return [*_guards(program), *_rows(program), *_updates(program), *by_hand]
 
 
 def _guards(program: Program) -> Iterable[ListedDecision]:
-    for d in program.decisions.values():
-        declared = next(c for c in program.spec.action(d.action).guard if c.id == d.conjunct)
-        switches = _switches(program.spec, declared.model_dump_json())
-        yield ListedDecision("guard", f"{d.action}/{d.conjunct}", d.text, "compiled", d.source, switches)
+    """Those that these switch values make always true are among them."""
+    for action in program.spec.actions:
+        for conjunct in action.guard if action.site == program.site else ():
+            decision = program.decisions.get((action.name, conjunct.id))
+            text = "true" if decision is None else decision.text
+            switches = _switches(program.spec, conjunct.model_dump_json())
+            yield ListedDecision("guard", f"{action.name}/{conjunct.id}", text, "compiled", action.source, switches)
 
 
 def _rows(program: Program) -> Iterable[ListedDecision]:
@@ -131,6 +216,25 @@ def markdown(rows: Iterable[ListedDecision]) -> str:
     return "\n".join(f"| {' | '.join(c.replace('|', chr(92) + '|') for c in line)} |" for line in lines)
 
 
+def main(arguments: Sequence[str]) -> int:
+    """Print a listing; 2 for arguments that mean nothing."""
+    names = [*arguments, *("interlock", "kv")[len(arguments) :]]
+    preset, part = names[:2]
+    known = [p.name for p in PARTS[part].spec.presets] if part in PARTS else []
+    wrong = ""
+    if len(names) > 2:
+        wrong = f"{len(names)} arguments; it takes [PRESET [PART]]"
+    elif part not in PARTS:
+        wrong = f"unknown part {part!r}; {did_you_mean(part, PARTS)}"
+    elif preset not in known:
+        wrong = f"unknown preset {preset!r}; {did_you_mean(preset, known)}"
+    if wrong:
+        print(f"listing: {wrong}", file=sys.stderr)
+        return 2
+    chosen = PARTS[part]
+    print(markdown(listing(chosen.spec, chosen.spec.switch_values(preset), chosen.by_hand)))
+    return 0
+
+
 if __name__ == "__main__":
-    (preset,) = sys.argv[1:] or ("interlock",)
-    print(markdown(listing(SPECIFICATION, SPECIFICATION.switch_values(preset))))
+    sys.exit(main(sys.argv[1:]))

@@ -75,7 +75,7 @@ class Entries:
 
     def _room(self, visit: Visit) -> bool:
         """Whether a slot is left that is free, or can be, and that the visit does not count on yet."""
-        found = sum(self._entry.get(item) == "freeable" for item in visit.found)
+        found = sum(1 for item in visit.found if self._entry.get(item) == "freeable")
         freeable: int = self._freeable_slots.get((), self._num_slots)
         return freeable > found + len(visit.planned)
 

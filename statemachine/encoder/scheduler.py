@@ -3,7 +3,7 @@
 The engine says whom it visits and with which tokens; the machine chooses *when to try* what. Whether it
 may be done, and what it changes, is compiled from the specification, and every state of a request, a
 feature, an entry or a load moves through a compiled table. Which of its decisions are compiled and which
-are written here: ``python -m interlock.statemachine.decisions.listing --module encoder`` prints them all.
+are written here: ``python -m interlock.statemachine.decisions.listing interlock encoder`` prints them.
 """
 
 from __future__ import annotations

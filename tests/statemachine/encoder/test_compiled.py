@@ -11,6 +11,7 @@ from interlock.spec.encoder import SPECIFICATION
 from interlock.spec.language.variables import Site
 from interlock.statemachine import encoder
 from interlock.statemachine.decisions import compile_program
+from interlock.statemachine.decisions.listing import HAND_WRITTEN_FOR_ENCODERS, listing, main
 from interlock.statemachine.decisions.program import Wanted
 from interlock.statemachine.errors import CompileError
 from interlock.statemachine.ledger import Ledger
@@ -71,3 +72,39 @@ def test_no_hand_written_code_knows_a_switch_or_its_values():
         text = inspect.getsource(import_module(encoder.__name__ + name))
         found = switches & set(re.findall(r"\w+", text)) | values & set(re.findall(r"""["'](\w+)["']""", text))
         assert not found, f"{encoder.__name__}{name} names {found}"
+
+
+def test_the_listing_says_what_is_compiled_and_what_is_not():
+    rows = listing(SPECIFICATION, SPECIFICATION.switch_values(), HAND_WRITTEN_FOR_ENCODERS)
+    compiled = {r.where: r for r in rows if r.how == "compiled"}
+
+    assert "ec_gate" in compiled["defer/is-asked"].switches
+    assert {"ec_future"} <= set(compiled["defer/not-all-there"].switches)
+    assert "ec_free" in compiled["free_input/consumed"].switches
+    assert "ec_finish_delay" in compiled["visit/running/finish"].switches
+    assert not any(r.switches for r in rows if r.how == "hand-written")
+    for r in HAND_WRITTEN_FOR_ENCODERS:
+        name, *attributes = r.where.split(".")
+        found = import_module(f"{encoder.__name__}.{name}")
+        for attribute in attributes:
+            found = getattr(found, attribute)
+
+
+def test_the_listing_is_printed_for_each_part(capsys):
+    assert main(["interlock", "encoder"]) == 0
+    assert "`defer/is-asked`" in capsys.readouterr().out
+    assert main([]) == 0
+    assert "`plan_store/not-in-flight`" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["interlock", "encoders"], "unknown part 'encoders'; did you mean encoder?"),
+        (["interlok"], "unknown preset 'interlok'; did you mean interlock?"),
+        (["vllm-0.22.1", "encoder", "kv"], "3 arguments; it takes [PRESET [PART]]"),
+    ],
+)
+def test_what_cannot_be_listed_is_said_in_a_line(arguments, line, capsys):
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == f"listing: {line}\n"

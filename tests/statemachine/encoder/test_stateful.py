@@ -56,6 +56,7 @@ class Engines(RuleBasedStateMachine):
         shares=st.integers(1, 2),
         chunk=st.sampled_from([4, 8]),
         policy=st.sampled_from(["lru", "arc"]),
+        checking=st.booleans(),
     )
     def begins(self, **sizes: object) -> None:
         self.engine = Engine(**sizes, deadline=3, late=True)
