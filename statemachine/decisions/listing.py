@@ -104,8 +104,8 @@ HAND_WRITTEN_FOR_ENCODERS = (
     ),
     _choice(
         "deadlines.Deadlines",
-        "a budget counts from the first no for an item, in the given clock, and ends with a yes; what is due is given "
-        "up with the first call after a step",
+        "a budget counts from the first no for an item, in the given clock; a yes ends it, unless it is spent; what is "
+        "due is given up with the first call after a step",
         "R-66, contract 4.2",
     ),
     _choice(

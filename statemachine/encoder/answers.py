@@ -49,7 +49,7 @@ class Answers:
             self._fetch(tracked)
             if not (self._is_asked(tracked.key) and self._not_all_there(tracked.key)):
                 tracked.refused = None
-                self._deadlines.forget(tracked.key)
+                self._deadlines.answered(tracked.key)
                 return True
             self._wait(tracked)
             tracked.refused = (num_computed_tokens, self._pool.moves)

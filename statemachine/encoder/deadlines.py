@@ -46,6 +46,12 @@ class Deadlines:
             if held[1] in self._ends.get(held[0], ()):
                 yield held
 
+    def answered(self, request: str) -> None:
+        """The answer was yes: the next no is a first one again, but what is spent stays spent."""
+        if request in self._ends:
+            now = self._clock()
+            self._ends[request] = {item: end for item, end in self._ends[request].items() if end <= now}
+
     def forget(self, request: str) -> None:
-        """The answer was yes, or the request has ended: the next no is a first one again."""
+        """The request has ended."""
         self._ends.pop(request, None)

@@ -100,6 +100,23 @@ def test_a_budget_that_is_spent_starts_no_transfer(engine):
     assert (state(e, "A"), e.fetches) == ("running", {})
 
 
+def test_a_budget_that_is_spent_stays_spent(engine):
+    e = engine(deadline=1, shares=1)
+    e.add("T")
+    e.step()
+    e.add("A", feature("x", 4))
+    e.step()
+    e.arrive("x", well=False)  # with the outputs that end its patience
+    for _ in range(3):
+        e.step()  # turned away for want of KV
+
+    assert (state(e, "A"), e.fetches, e.seen[2, "defer", "A"]) == ("waiting", {}, 1)
+    e.add("B", feature("x", 4))
+    e.finish("T")
+    e.step()
+    assert state(e, "A") == "running"
+
+
 def test_a_yes_ends_the_budget(engine):
     e = engine(deadline=3, shares=1)
     e.add("T")
