@@ -98,6 +98,24 @@ def test_asking_again_starts_no_second_transfer_and_moves_nothing_in_the_pool(en
     assert (len(e.fetches), e.machine._pool.moves) == (1, moves)
 
 
+def test_a_no_is_said_again_without_a_look_until_something_has_moved(engine, monkeypatch):
+    e = engine(deadline=99)
+    e.add("A", feature("x", 4))
+    e.step()
+    looks = []
+    look = e.machine._answers._fetch
+    monkeypatch.setattr(e.machine._answers, "_fetch", lambda tracked: looks.append(e.steps) or look(tracked))
+    e.step()
+    e.step()
+    assert looks == []
+    e.arrive("x")
+    e.step()
+    assert looks == []  # the news comes with these outputs
+    e.step()
+
+    assert looks == [5]
+
+
 def test_it_may_be_asked_twice_in_one_schedule(engine):
     e = engine()
     a = e.add("A", feature("x", 4))
