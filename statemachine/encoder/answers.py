@@ -31,11 +31,7 @@ class Answers:
         self._not_given_up = books.decision("start_fetch", "not-given-up", "r", "i")
         ledger = books.ledger
         self._entry, self._pool_entry = ledger.function("encoder_entry"), ledger.function("pool_entry")
-        self._feature, self._queued = (
-            ledger.function("feature_state"),
-            ledger.program.tables["visit"].states_with("no_kv"),
-        )
-        self._state = ledger.function("visit_state")
+        self._feature = ledger.function("feature_state")
         self._fetchable = frozenset(ledger.program.tables["pool_entry"].states_with("start_fetch"))
         self._cached = frozenset(ledger.program.tables["encoder_entry"].states_with("use_cached"))
         self._in_transit = frozenset(ledger.program.tables["pool_entry"].states_with("expire"))
@@ -67,7 +63,7 @@ class Answers:
     def _note_match(self, tracked: Tracked, num_computed_tokens: int) -> None:
         """What the KV match of a request that waits covers, it need not encode."""
         key, features = tracked.key, tracked.request.mm_features
-        if self._state[key] not in self._queued or not self._nothing_computed(key):
+        if not self._nothing_computed(key):
             return
         ahead = {place for place, _ in future_mm_features(tracked.request, num_computed_tokens)}
         for place in range(len(features)):

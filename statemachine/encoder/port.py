@@ -1,7 +1,8 @@
 """``EncoderCachePort``: what an engine asks of the scheduler side of encoder caches, in vLLM's verbs, without vLLM.
 
 It is two of vLLM's objects in one, because the specification's guards look across both: the connector of
-the encoder cache (EC) and the ``EncoderCacheManager``. In the order in which an engine calls them:
+the encoder cache (EC) and the ``EncoderCacheManager``. One step is with the workers at a time (pipeline
+depth 1). In the order in which an engine calls them:
 
 - ``on_new_request`` when a request arrives;
 - in each schedule, running requests first, then those that wait, the ones that have KV before the others:

@@ -95,11 +95,12 @@ class EncoderCacheScheduler:
         ledger = self.ledger = books.ledger
         self._phase, self._visited = ledger.function("phase"), ledger.relation("visited")
         self._pins = ledger.function("pool_pins")
-        self._scan_goes_on, self._visiting = books.decision("admit", "scan-goes-on"), ledger.relation("visiting")
+        self._scan_goes_on = books.decision("admit", "scan-goes-on")
         self._state, self._requests_in = ledger.function("visit_state"), ledger.inverse("visit_state")
         table = ledger.program.tables["visit"]
         self._queued = frozenset(table.states_with("no_kv"))
         self._runners = frozenset(table.states_with("stall")) - self._queued
+        self._put_off = table.reached_by("defer") | table.reached_by("stall")
 
     # -- requests ------------------------------------------------------------------------------------
 
@@ -149,10 +150,11 @@ class EncoderCacheScheduler:
 
     def ensure_cache_available(self, request: RequestLike, num_computed_tokens: int) -> bool:
         """See :class:`EncoderCachePort`."""
-        tracked = self._comes_to(request, "ensure_cache_available")
-        key = tracked.key
+        self._step_is_over()
+        key = self._of(request, "ensure_cache_available").key
         if key in self._visited:  # asked before in this schedule
-            return key in self._visiting
+            return self._state[key] not in self._put_off
+        tracked = self._comes_to(request, "ensure_cache_available")
         if self._state[key] in self._queued and not self._scan_goes_on():
             return False
         if not self._answers.may_go_on(tracked, num_computed_tokens):

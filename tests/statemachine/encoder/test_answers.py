@@ -126,6 +126,18 @@ def test_it_may_be_asked_twice_in_one_schedule(engine):
     assert [line.event for line in e.journal].count("defer") == 1
 
 
+def test_asking_once_more_disturbs_no_visit(engine):
+    e = engine(offered=lambda item: False)
+    a, b = e.add("A", feature("x", 20)), e.add("B", feature("y", 20))
+    e.step()
+    ask = e.machine.ensure_cache_available
+    assert (ask(a, 8), ask(b, 8), ask(a, 8), ask(b, 8)) == (True, True, True, True)
+    e.machine.request_scheduled(b, 8, 16)
+    assert ask(a, 8)
+    e.machine.update_state_after_alloc(b, 0)
+    e._see("encode", "B", "y")
+
+
 def test_two_requests_share_one_transfer(engine):
     e = engine()
     e.add("A", feature("x", 4))

@@ -94,6 +94,19 @@ def test_a_transfer_that_fails_leaves_nothing_and_is_tried_again(engine):
     assert e.seen[5, "take_external", "A x"] == 1
 
 
+def test_a_pin_outlives_an_entry_whose_transfer_fails(engine):
+    e = engine(judge=False, late=True, changes={"ec_gate": "none"})  # only there is an item loaded in transit
+    e.add("A", feature("x", 0))
+    e.step()
+    e.arrive("x", well=False)
+    e.step()
+    assert (entry(e, "x"), e.machine.ledger.function("pool_pins")["x"]) == ("absent", 1)
+    e.report(0)
+    e.step()
+
+    assert e.machine.ledger.function("pool_pins").get("x", 0) == 0
+
+
 def test_an_arrival_after_an_abort_is_for_whoever_asks_next(engine):
     e = engine()
     e.add("A", feature("x", 0))
