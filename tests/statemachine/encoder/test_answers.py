@@ -265,6 +265,23 @@ def test_calls_outside_a_visit_are_refused(engine):
         e.machine.check_and_update_cache(a, 0)
 
 
+@pytest.mark.parametrize("ends", ["deferred", "turned away", "loading"])
+def test_a_visit_that_has_ended_takes_nothing(engine, ends):
+    e = engine(judge=False, shares=1, offered=lambda item: ends == "deferred")
+    if ends == "turned away":
+        e.add("T")
+        e.step()
+    a = e.add("A", feature("x", 0), feature("y", 12))
+    e.machine.ensure_cache_available(a, 8)
+    if ends == "turned away":
+        e.machine.free(a)
+    if ends == "loading":
+        e.machine.kv_load_started(a)
+
+    with pytest.raises(NoOpenVisit):
+        e.machine.check_and_update_cache(a, 1)
+
+
 def test_tokens_of_an_item_that_is_nowhere_are_refused(engine):
     e = engine(judge=False, offered=lambda item: False)
     a = e.add("A", feature("x", 0))
