@@ -177,7 +177,6 @@ _COMPLETE, _FLUSHES, _MIXED = (
 _LAZY = "lazy_store"
 _RESTS = "transfers-rest-with-nothing-owed"
 _AT_REST, _RESET_AT_REST = "engine-rests-with-nothing-pending", "a-reset-succeeds-once-the-engine-rests"
-_FORGOTTEN_WORK = {"idle": "drain", "stale_work": "left_out"}
 _FORGOTTEN, _STALE = "after-reset-nothing-old-is-served", "stale-job-touches-nothing"
 _SIMPLE_OLD, _SIMPLE_NEW = "vllm-0.20.2/SimpleCPUOffloadConnector", "vllm-0.32.0/SimpleCPUOffloadConnector"
 
@@ -264,21 +263,27 @@ EXPECTATIONS = (
     ),
     expect("holds", "last_step", _COMPLETE, "with stores at the finish", finish_store="yes"),
     *(
-        expect("holds", slice_, property_, "pending work keeps the engine stepping, past a reset too", **values)
+        expect(
+            "holds", slice_, property_, "pending work keeps the engine stepping, past a reset too",
+            idle=idle_, kv_reset=reset, source_hold=hold,
+        )
         for property_ in (_RESTS, _AT_REST, _RESET_AT_REST)
-        for slice_, values in (
-            *((s, {"idle": "drain"}) for s in ("tiny", "last_step", "reset", "partial_failure")),
-            *((s, {"kv_reset": "hold"}) for s in ("tiny", "reset", "partial_failure")),
-            ("tiny", {"idle": "drain", "kv_reset": "hold", "source_hold": "pin"}),
+        for slice_, idle_, reset, hold in (
+            *((s, "drain", "flush", "fence") for s in ("tiny", "last_step", "reset", "partial_failure")),
+            *((s, "flush", "hold", "fence") for s in ("tiny", "reset", "partial_failure")),
+            ("tiny", "drain", "hold", "pin"),
         )
     ),
     *(
-        expect("fails", "reset", property_, "the engine rests before the flush has gone out", **_FORGOTTEN_WORK)
+        expect(
+            "fails", "reset", property_, "the engine rests before the flush has gone out",
+            idle="drain", stale_work="left_out",
+        )
         for property_ in (_RESTS, _AT_REST)
     ),
     expect(
         "fails", "reset", _RESET_AT_REST, "a job that the reset forgot still has its reference",
-        source_hold="pin", kv_reset="hold", **_FORGOTTEN_WORK,
+        source_hold="pin", kv_reset="hold", idle="drain", stale_work="left_out",
     ),
     expect("fails", "reset", _AT_REST, "the reset has cleared the jobs", "vllm-0.32.0/OffloadingConnector"),
     #
