@@ -27,7 +27,8 @@ from interlock.adapters.embedded.scenario import (
     run,
     to_json,
 )
-from interlock.adapters.embedded.sizes import Sizes, Timing
+from interlock.adapters.embedded.sizes import Scheduling, Sizes
+from interlock.adapters.embedded.timing import Timing
 
 __all__ = [
     "Abort",
@@ -41,6 +42,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Scheduling",
     "Sizes",
     "Step",
     "Timing",

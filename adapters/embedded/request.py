@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -15,7 +16,7 @@ class Status(StrEnum):
     LOADING = "loading"
     """Blocks allocated, loads under way; not scheduled until they have ended."""
     LOADED = "loaded"
-    """Loads have ended; the next schedule admits it."""
+    """Loads have ended; a schedule admits it."""
     RUNNING = "running"
     HELD = "held"
     """Ended while it was loading: its blocks stay until the loads have ended."""
@@ -27,20 +28,41 @@ class Request:
 
     Args:
         max_tokens: it ends after so many output tokens.
+
+    Attributes:
+        num_computed_tokens: those of all steps that were scheduled, processed or not.
+        num_known_tokens: prompt, outputs, and outputs that a scheduled step will bring: what may be computed.
+        furthest: the most tokens that were ever computed or found; up to there, computing is doing it again.
+        promised: blocks that it was admitted with and has not taken yet.
+        last_step: the last schedule that computes for it.
+        moments: what it went on to do, and when, in seconds of virtual time.
     """
+
+    __slots__ = (
+        "_chain", "_id", "block_size", "contents", "first_token_s", "furthest", "last_step", "max_tokens", "moments",
+        "num_computed_tokens", "num_known_tokens", "num_preemptions", "num_prompt_tokens", "promised", "published",
+        "status", "table", "tokens",
+    )  # fmt: skip
 
     def __init__(self, request_id: str, prompt: Sequence[int], max_tokens: int, block_size: int) -> None:
         if not prompt:
             raise ValueError(f"request {request_id}: an empty prompt")
         self._id = request_id
-        self.tokens = list(prompt)
+        self.tokens = array("I", prompt)
         self.num_prompt_tokens = len(self.tokens)
         self.max_tokens = max_tokens
         self.block_size = block_size
         self.table: list[int] = []
         self.num_computed_tokens = 0
+        self.num_known_tokens = self.num_prompt_tokens
+        self.furthest = 0
+        self.promised = 0
         self.published = 0
+        self.last_step = 0
+        self.num_preemptions = 0
         self.status = Status.WAITING
+        self.first_token_s: float | None = None
+        self.moments: list[tuple[str, float]] = []
         self._chain = Chain(self.tokens, block_size)
         self.contents = Contents(self.tokens, block_size)
 
@@ -60,11 +82,24 @@ class Request:
         return self._chain.hashes
 
     @property
+    def num_tokens_at_end(self) -> int:
+        """Tokens that will have been computed at its end (the last output token never is)."""
+        return self.num_prompt_tokens + self.max_tokens - 1
+
+    @property
     def num_blocks_at_end(self) -> int:
-        """Blocks that it will hold at most (the last output token is never computed)."""
-        return -(-(self.num_prompt_tokens + self.max_tokens - 1) // self.block_size)
+        """Blocks that it will hold at most."""
+        return -(-self.num_tokens_at_end // self.block_size)
 
     @property
     def is_done(self) -> bool:
         """Whether it has all its output tokens."""
-        return self.num_tokens - self.num_prompt_tokens >= self.max_tokens
+        return len(self.tokens) - self.num_prompt_tokens >= self.max_tokens
+
+    def append_output(self) -> None:
+        """The model's next token."""
+        self.tokens.append(self._chain.next_token())
+
+    def missing_blocks(self, tokens: int) -> int:
+        """Blocks that it has to get for computing so many more tokens."""
+        return max(0, -(-(self.num_computed_tokens + tokens) // self.block_size) - len(self.table))

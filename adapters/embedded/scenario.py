@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from interlock.adapters.embedded.engine import Chooser, EmbeddedEngine
 from interlock.adapters.embedded.events import Record
 from interlock.adapters.embedded.ghost import Fault
-from interlock.adapters.embedded.sizes import Sizes
+from interlock.adapters.embedded.sizes import Scheduling, Sizes
 from interlock.adapters.embedded.tokens import prompt_of
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
@@ -106,6 +106,7 @@ def run(
     switches: Mapping[str, str] | None = None,
     sizes: Sizes | None = None,
     *,
+    scheduling: Scheduling | None = None,
     connector: ConnectorPort | None = None,
     chooser: Chooser | None = None,
     drain: bool = False,
@@ -135,7 +136,12 @@ def run(
             record(name, **fields)
 
     engine = EmbeddedEngine(
-        connector or own_machine(values, sizes, spec), sizes, note, chooser=chooser, switches=values
+        connector or own_machine(values, sizes, spec),
+        sizes,
+        note,
+        scheduling=scheduling,
+        chooser=chooser,
+        switches=values,
     )
     for index, operation in enumerate(scenario):
         if not _apply(engine, operation):

@@ -1,4 +1,4 @@
-"""How big the engine is, and how long things take in it."""
+"""How big the engine is, and how it schedules."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ class Sizes:
         num_blocks: GPU blocks, numbered from 1 (0 is vLLM's null block).
         num_chunks: chunks of the CPU tier, numbered from 0.
         max_tokens_per_step: the token budget of a schedule; longer prompts are computed in parts.
+        max_running: requests that may run at once.
     """
 
     block_size: int = 4
@@ -21,6 +22,7 @@ class Sizes:
     num_chunks: int = 8
     num_workers: int = 1
     max_tokens_per_step: int = 1024
+    max_running: int = 256
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -29,19 +31,20 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """Modelled durations, in seconds of virtual time.
+class Scheduling:
+    """How an engine schedules.
 
     Args:
-        step_s: a step without tokens; token_s: what each token adds.
-        copy_s: one block, one direction, one after the other. ``None``: copies end only when a
-            scenario says so.
+        depth: steps that may be scheduled and not yet processed: 1, or 2 as with vLLM's asynchronous
+            scheduler, which schedules the next step while this one runs.
+        preempts: whether a request may be admitted with room for its prompt only; when blocks run out, the
+            newest running request loses its own and waits again. Otherwise a request is admitted only if
+            all the blocks that it will ever need are free, and nobody is preempted.
     """
 
-    step_s: float = 0.001
-    token_s: float = 0.0
-    copy_s: float | None = None
+    depth: int = 1
+    preempts: bool = False
 
-    def step_duration_s(self, tokens: int) -> float:
-        """How long a step with so many tokens takes."""
-        return self.step_s + tokens * self.token_s
+    def __post_init__(self) -> None:
+        if self.depth not in (1, 2):
+            raise ValueError(f"depth is {self.depth}; it is 1 or 2")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Sequence
 from functools import lru_cache
 
 VOCABULARY = 1 << 16
@@ -25,7 +26,9 @@ def prompt_of(symbols: Sequence[str], tail: int, block_size: int) -> list[int]:
 class Chain:
     """Block hashes, each over its block and the hash before; grows with the tokens."""
 
-    def __init__(self, tokens: list[int], block_size: int) -> None:
+    __slots__ = ("_block_size", "_hashes", "_tokens")
+
+    def __init__(self, tokens: array[int], block_size: int) -> None:
         self._tokens = tokens
         self._block_size = block_size
         self._hashes: list[str] = []
@@ -33,17 +36,25 @@ class Chain:
     @property
     def hashes(self) -> list[str]:
         """One per full block."""
-        for i in range(len(self._hashes), len(self._tokens) // self._block_size):
-            block = self._tokens[i * self._block_size : (i + 1) * self._block_size]
-            before = self._hashes[-1] if self._hashes else ""
-            self._hashes.append(_digest(before, block, 6))
-        return self._hashes
+        hashes, size = self._hashes, self._block_size
+        while len(hashes) < len(self._tokens) // size:
+            i = len(hashes)
+            hashes.append(_digest(hashes[-1] if hashes else "", self._tokens[i * size : (i + 1) * size], 8))
+        return hashes
+
+    def next_token(self) -> int:
+        """A greedy model: the next token is a function of all tokens, so equal prefixes agree."""
+        hashes = self.hashes
+        rest = self._tokens[len(hashes) * self._block_size :]
+        return int(_digest(f"next {hashes[-1]}" if hashes else "next", rest, 4), 16) % VOCABULARY
 
 
 class Contents:
     """What blocks hold once tokens are computed; not taken from block hashes, so that it can disagree."""
 
-    def __init__(self, tokens: list[int], block_size: int) -> None:
+    __slots__ = ("_block_size", "_full", "_tokens")
+
+    def __init__(self, tokens: array[int], block_size: int) -> None:
         self._tokens = tokens
         self._block_size = block_size
         self._full: list[str] = []
@@ -56,13 +67,6 @@ class Contents:
         before = self._block(place - 1) if place else ""
         return "part:" + _digest(before, self._tokens[start:end], 8)
 
-    def next_token(self) -> int:
-        """A greedy model: the next token is a function of all tokens, so equal prefixes agree."""
-        whole = len(self._tokens) // self._block_size
-        before = self._block(whole - 1) if whole else ""
-        rest = self._tokens[whole * self._block_size :]
-        return int(_digest(before, [*rest, -1], 4), 16) % VOCABULARY
-
     def _block(self, place: int) -> str:
         while len(self._full) <= place:
             i = len(self._full)
@@ -71,7 +75,7 @@ class Contents:
         return self._full[place]
 
 
-def _digest(before: str, tokens: Iterable[int], size: int) -> str:
+def _digest(before: str, tokens: array[int], size: int) -> str:
     digest = hashlib.blake2b(before.encode(), digest_size=size)
-    digest.update(",".join(map(str, tokens)).encode())
+    digest.update(tokens.tobytes())
     return digest.hexdigest()

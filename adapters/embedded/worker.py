@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from interlock.adapters.embedded.forward import Forward
 from interlock.adapters.embedded.ghost import Ghost
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
@@ -20,22 +21,31 @@ class PendingCopy:
 
     Args:
         expected: what a store is to save.
-        due_s: when the copy ends, in virtual time; ``None``: when a scenario says so.
     """
 
     job: TransferJob
     is_store: bool
     expected: str | None
-    due_s: float | None = None
 
 
 class Worker:
-    """One rank. Every method names the action of the specification that it is."""
+    """One rank. Every method names the action of the specification that it is.
+
+    Args:
+        moves_bytes: whether copies move contents, for an oracle that looks at them.
+    """
 
     def __init__(
-        self, rank: int, ghost: Ghost, switches: Mapping[str, str], spec: Specification = SPECIFICATION
+        self,
+        rank: int,
+        ghost: Ghost,
+        switches: Mapping[str, str],
+        *,
+        moves_bytes: bool = True,
+        spec: Specification = SPECIFICATION,
     ) -> None:
         self.rank = rank
+        self._moves_bytes = moves_bytes
         self.ghost = ghost
         self.copies: dict[int, PendingCopy] = {}
         self._ledger = Ledger(
@@ -53,13 +63,17 @@ class Worker:
         return str(self._state.get((self.rank, job), "idle"))
 
     def run_step(
-        self, metadata: ConnectorMetadata, arrivals: list[PendingCopy], forward: Callable[[Ghost], None]
+        self, metadata: ConnectorMetadata, arrivals: list[PendingCopy], forward: Forward | None
     ) -> list[tuple[int, bool]]:
-        """Flushes, then the forward, then the rest of the metadata waits to be copied.
+        """Flushes, then the forward if anybody looks at contents, then the rest of the metadata waits to be copied.
 
         Returns:
             What this step's output reports: each flushed job, and whether it succeeded.
         """
+        if not arrivals and not self.copies:
+            if forward is not None:
+                forward.run(self.ghost)
+            return []
         for copy in arrivals:
             self.copies[copy.job.job] = copy
             self._ledger.deliver("store_meta" if copy.is_store else "load_meta", (self.rank, copy.job.job))
@@ -74,7 +88,8 @@ class Worker:
                     self._move_bytes(self.copies[job])
                 reported.append((job, move.source != "copy_failed"))
                 del self.copies[job]
-        forward(self.ghost)
+        if forward is not None:
+            forward.run(self.ghost)
         for channel in ("store_meta", "load_meta", "flush_meta"):
             self._ledger.clear(channel)
         return reported
@@ -93,7 +108,8 @@ class Worker:
         if self.state(job) != "store_queued":
             return False
         self._ledger.do("copy_fails", self.rank, job)
-        self.ghost.spoil(self.copies[job].job.chunk)
+        if self._moves_bytes:
+            self.ghost.spoil(self.copies[job].job.chunk)
         return True
 
     def report(self, job: int) -> bool:
@@ -104,6 +120,8 @@ class Worker:
         return not failed
 
     def _move_bytes(self, pending: PendingCopy) -> None:
+        if not self._moves_bytes:
+            return
         job = pending.job
         if pending.is_store:
             self.ghost.store(job.job, job.block, job.chunk, pending.expected)

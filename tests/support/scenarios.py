@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from interlock.adapters.embedded.scenario import Abort, Add, Complete, Copy, Fail, Operation, Step
-from interlock.adapters.embedded.sizes import Sizes
+from interlock.adapters.embedded.sizes import Scheduling, Sizes
 
 
 def sizes(*, workers_max: int = 2) -> st.SearchStrategy[Sizes]:
@@ -21,6 +21,11 @@ def sizes(*, workers_max: int = 2) -> st.SearchStrategy[Sizes]:
         num_workers=st.integers(1, workers_max),
         max_tokens_per_step=st.sampled_from((1024, 3)),
     )
+
+
+def schedulings() -> st.SearchStrategy[Scheduling]:
+    """Depths 1 and 2, with and without preemption; what is simplest comes first."""
+    return st.builds(Scheduling, depth=st.sampled_from((1, 2)), preempts=st.booleans())
 
 
 def operations(*, failures: bool = True) -> st.SearchStrategy[Operation]:

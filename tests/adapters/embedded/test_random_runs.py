@@ -6,7 +6,7 @@ import itertools
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.recorded import as_trace, double_stores, replay_on_a_ledger
-from support.scenarios import scenarios, sizes
+from support.scenarios import scenarios, schedulings, sizes
 
 from interlock.adapters.embedded import run
 from interlock.proofs.replay import run_replay
@@ -34,10 +34,10 @@ def fitting(sizes, switches):
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=name)
 @RUNS
-@given(scenario=scenarios(), sizes=sizes())
-def test_every_run_ends_and_replays_whole_under_its_own_switches(switches, scenario, sizes):
+@given(scenario=scenarios(), sizes=sizes(), scheduling=schedulings())
+def test_every_run_ends_and_replays_whole_under_its_own_switches(switches, scenario, sizes, scheduling):
     sizes = fitting(sizes, switches)
-    played = run(scenario, switches, sizes, drain=True)
+    played = run(scenario, switches, sizes, scheduling=scheduling, drain=True)
 
     assert not played.open_jobs
     assert not played.unfinished
@@ -48,19 +48,19 @@ def test_every_run_ends_and_replays_whole_under_its_own_switches(switches, scena
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=name)
 @RUNS
-@given(scenario=scenarios(), sizes=sizes())
-def test_with_failures_every_event_is_one_that_the_scheduler_may_do(switches, scenario, sizes):
+@given(scenario=scenarios(), sizes=sizes(), scheduling=schedulings())
+def test_with_failures_every_event_is_one_that_the_scheduler_may_do(switches, scenario, sizes, scheduling):
     sizes = fitting(sizes, switches)
-    played = run(scenario, switches, sizes, drain=True)
+    played = run(scenario, switches, sizes, scheduling=scheduling, drain=True)
 
     replay_on_a_ledger(played.events, SPECIFICATION.switch_values(changes=switches), sizes.num_workers)
 
 
 @pytest.mark.parametrize("switches", SOUND, ids=name)
 @RUNS
-@given(scenario=scenarios(), sizes=sizes())
-def test_sound_switches_break_no_property(switches, scenario, sizes):
-    played = run(scenario, switches, sizes)
+@given(scenario=scenarios(), sizes=sizes(), scheduling=schedulings())
+def test_sound_switches_break_no_property(switches, scenario, sizes, scheduling):
+    played = run(scenario, switches, sizes, scheduling=scheduling)
 
     if played.events:
         result = run_replay(as_trace(played, switches=switches, sizes=sizes))
@@ -69,9 +69,9 @@ def test_sound_switches_break_no_property(switches, scenario, sizes):
 
 @pytest.mark.parametrize("switches", SOUND, ids=name)
 @RUNS
-@given(scenario=scenarios(), sizes=sizes())
-def test_no_double_store_no_foreign_content(switches, scenario, sizes):
-    played = run(scenario, switches, sizes, drain=True)
+@given(scenario=scenarios(), sizes=sizes(), scheduling=schedulings())
+def test_no_double_store_no_foreign_content(switches, scenario, sizes, scheduling):
+    played = run(scenario, switches, sizes, scheduling=scheduling, drain=True)
 
     assert played.faults == []
     assert double_stores(played.events, sizes.num_workers) == []

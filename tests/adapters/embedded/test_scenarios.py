@@ -235,14 +235,14 @@ def test_copies_end_by_themselves_in_virtual_time():
         own_machine(SPECIFICATION.switch_values(changes={"idle": "drain"}), sizes),
         sizes,
         lambda event, **_: log.append(event),
-        timing=Timing(step_s=0.5, token_s=0.0, copy_s=1.0),
+        timing=Timing(step_s=0.5, empty_step_s=0.5, load_s=1.0, store_s=1.0),
     )
     engine.add("A", prompt_of(["p", "q"], 0, sizes.block_size))
     while engine.has_work():
         engine.step()
 
     assert log.count("acknowledge") == 2
-    assert engine.now_s == pytest.approx(2.0)  # submitted at 0, one after the other
+    assert engine.now_s == pytest.approx(2.5)  # submitted when the step has run, one after the other
 
 
 def test_nobody_can_be_left_without_blocks():
