@@ -14,6 +14,7 @@ from interlock.adapters.cli.problems import UsageProblem
 from interlock.adapters.cli.prove import prove
 from interlock.adapters.cli.replay import replay
 from interlock.adapters.cli.show import show
+from interlock.adapters.cli.simulate import simulate
 
 
 class _InOrder(TyperGroup):
@@ -34,7 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-VERBS = {verb.__name__: verb for verb in (check, prove, mutate, gate, replay, explain, show)}
+VERBS = {verb.__name__: verb for verb in (check, prove, mutate, gate, replay, explain, show, simulate)}
 
 GROUPS = {"bench": bench}
 """Verbs that have verbs of their own."""

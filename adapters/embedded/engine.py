@@ -302,10 +302,10 @@ class EmbeddedEngine:
     # -- outputs -------------------------------------------------------------------------------------
 
     def _process(self, step: Dispatched) -> None:
-        """The step has run: copies that have ended by now are reported with its outputs."""
+        """The step has run: copies that have ended by then are reported with its outputs."""
         self._execute(step)
+        self.transfers.end_copies(step.end_s, self.workers)
         self.now_s = max(self.now_s, step.end_s) + self._timing.update_s
-        self.transfers.end_copies(self.now_s, self.workers)
         if not self._under_way:
             self._record.step_is_over()
         self._parking.processed(step.number)

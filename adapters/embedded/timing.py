@@ -20,6 +20,9 @@ class Timing:
             while the step before runs.
         load_s, store_s: one block to the GPU, one block from it; those of one direction follow each other,
             and both run beside steps. ``None``: copies end only when a scenario says so.
+
+    Raises:
+        ValueError: something takes less than no time, or a copy none.
     """
 
     step_s: float = 0.001
@@ -30,6 +33,12 @@ class Timing:
     update_s: float = 0.0
     load_s: float | None = None
     store_s: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is not None and (value < 0 or (not value and name in ("load_s", "store_s"))):
+                raise ValueError(f"{name} is {value}")
 
     def step_duration_s(self, prefill_tokens: int, decode_tokens: int) -> float:
         """How long the GPU takes for a step with so many tokens."""
@@ -78,7 +87,7 @@ class Link:
         return self._due_s[self._queue[0]] if self._queue else None
 
     def take(self, now_s: float) -> list[int]:
-        """Copies that have ended by now, oldest first."""
+        """Copies that have ended by then, oldest first; they are not given again."""
         ended: list[int] = []
         while self._queue and self._due_s[self._queue[0]] <= now_s:
             job = self._queue.popleft()

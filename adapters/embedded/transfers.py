@@ -71,10 +71,13 @@ class Transfers:
         if not self._unreported[job]:
             self._ended.append(job)
 
-    def end_copies(self, now_s: float, workers: Iterable[Worker]) -> None:
-        """Copies that have ended by now are reported; those that a flush has ended are already."""
+    def end_copies(self, end_s: float, workers: Iterable[Worker]) -> None:
+        """Copies that have ended when a step has run are reported; those that a flush has ended are already.
+
+        What later steps brought ends later: no copy takes no time.
+        """
         for link in (self.store_link, self.load_link):
-            for job in link.take(now_s):
+            for job in link.take(end_s):
                 for worker in workers:
                     if job in worker.copies:
                         self.report(worker, job)

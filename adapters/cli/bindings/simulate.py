@@ -1,0 +1,189 @@
+"""`interlock simulate` and `interlock.adapters.simulate`."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+
+from interlock.adapters.cli.problems import UsageProblem
+from interlock.adapters.cli.session import Session
+from interlock.adapters.cli.specification import specification
+from interlock.adapters.documents.simulate import (
+    SimulatedEngine,
+    SimulateDocument,
+    SimulatedRun,
+    SimulatedWorkload,
+)
+from interlock.adapters.documents.write import write_atomically
+from interlock.adapters.simulate.arrivals import Workload
+from interlock.adapters.simulate.run import Asked, SimulateResult, run_simulate
+from interlock.adapters.simulate.timeline import to_perfetto
+from interlock.adapters.simulate.workloads import WORKLOADS
+from interlock.adapters.simulate.workloads.trace_file import BadTraceFile, TraceFile
+from interlock.statemachine.names import did_you_mean
+from interlock.statemachine.plural import counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateRequest:
+    """What was asked for.
+
+    Args:
+        workload: a name, or the path of a file.
+        requests, rate: None for the workload's.
+    """
+
+    workload: str
+    requests: int | None
+    rate: float | None
+    gpu_blocks: int
+    cpu_blocks: int
+    seed: int
+    depth: int
+    preset: str
+    sets: dict[str, str]
+    oracle: bool
+    plot: Path | None
+    trace: Path | None
+    perfetto: Path | None
+
+    def reads(self) -> dict[str, Path]:
+        """The file that is read, if one is."""
+        return {} if self.workload in WORKLOADS else {"--workload": Path(self.workload)}
+
+    def resolved(self) -> Workload:
+        """The workload.
+
+        Raises:
+            UsageProblem: no such name and no such file, or a file that is not one of ours.
+        """
+        if self.workload in WORKLOADS:
+            return WORKLOADS[self.workload]
+        path = Path(self.workload)
+        if not path.exists() and path.name == self.workload and not path.suffix:
+            wrong = f"no workload and no file is named {self.workload!r}"
+            raise UsageProblem(wrong, did_you_mean(self.workload, list(WORKLOADS)))
+        try:
+            return TraceFile(path)
+        except BadTraceFile as bad:
+            raise UsageProblem(bad.wrong, bad.right) from bad
+
+
+@dataclass(slots=True)
+class SimulateBinding:
+    """Simulates; keeps what is known, for the document of an interrupted run."""
+
+    request: SimulateRequest
+    session: Session
+    workload: Workload | None = None
+    so_far: SimulateResult | None = None
+
+    def run(self) -> SimulateDocument:
+        """Serve the workload twice, and write what was asked for."""
+        request = self.request
+        self.session.spec_digest = specification().digest
+        if request.plot is not None:
+            self._require_plotting()
+        if request.rate is not None and not 0 < request.rate < float("inf"):
+            raise UsageProblem(f"--rate {request.rate:g} is no rate", "give requests per second, above 0")
+        self.workload = request.resolved()
+        asked = Asked(
+            workload=self.workload,
+            requests=request.requests,
+            rate=request.rate,
+            gpu_blocks=request.gpu_blocks,
+            cpu_blocks=request.cpu_blocks,
+            seed=request.seed,
+            preset=request.preset,
+            sets=request.sets,
+            depth=request.depth,
+            oracle=request.oracle,
+            trace=request.trace,
+            timeline=request.perfetto is not None,
+        )
+        try:
+            result = run_simulate(asked, self._progress)
+        except BadTraceFile as bad:
+            raise UsageProblem(bad.wrong, bad.right) from bad
+        if request.perfetto is not None:
+            write_atomically(request.perfetto, to_perfetto(result.timelines))
+        if request.plot is not None:
+            self._plot(result, request.plot)
+        return self._document(result)
+
+    def partial(self, reason: str) -> SimulateDocument:
+        """The runs that ended."""
+        known = self.so_far
+        told = f"{reason}; {counted(len(known.runs) if known else 0, 'run')} of 2 ended"
+        document = self._document(known)
+        return document.model_copy(
+            update={"verdict": "inconclusive", "reason": told, "plot": None, "trace": None, "perfetto": None}
+        )
+
+    def render(self, document: SimulateDocument) -> RenderableType:
+        """The table."""
+        from interlock.adapters.report.simulate import render
+
+        return render(document)
+
+    def _document(self, result: SimulateResult | None) -> SimulateDocument:
+        from interlock.adapters.simulate.hardware import H100_8B
+
+        request, work, hardware = self.request, self.workload, H100_8B
+        runs = result.runs if result is not None else {}
+        return SimulateDocument(
+            **self.session.common(),
+            verdict=result.verdict if result is not None else "inconclusive",
+            reason=result.reason if result is not None else "",
+            workload=SimulatedWorkload(
+                name=request.workload,
+                doc=work.doc if work is not None else "",
+                requests=request.requests or (work.requests if work is not None else None),
+                rate=request.rate or (work.rate if work is not None else None),
+                seed=request.seed,
+            ),
+            engine=SimulatedEngine(
+                model=hardware.doc,
+                gpu_blocks=request.gpu_blocks,
+                cpu_blocks=request.cpu_blocks,
+                block_size=hardware.block_size,
+                block_bytes=hardware.block_bytes,
+                depth=request.depth,
+                preset=request.preset,
+                switches=request.sets,
+                step_s=hardware.step_s,
+                prefill_tokens_s=hardware.prefill_tokens_s,
+                decode_tokens_s=hardware.decode_tokens_s,
+                to_gpu_bytes_s=hardware.to_gpu_bytes_s,
+                from_gpu_bytes_s=hardware.from_gpu_bytes_s,
+            ),
+            runs={
+                name: SimulatedRun(**asdict(figures), simulated_tokens_per_s=figures.simulated_tokens_per_s)
+                for name, figures in runs.items()
+            },
+            plot=_path(request.plot),
+            trace=_path(request.trace),
+            perfetto=_path(request.perfetto),
+        )
+
+    def _require_plotting(self) -> None:
+        from interlock.adapters.simulate.plot import INSTALL, NoPlotting, require_plotting
+
+        try:
+            require_plotting()
+        except NoPlotting as missing:
+            raise UsageProblem("--plot needs matplotlib, which is not installed", INSTALL) from missing
+
+    def _plot(self, result: SimulateResult, file: Path) -> None:
+        from interlock.adapters.simulate.plot import plot
+
+        plot(result, file)
+
+    def _progress(self, progress: Any) -> None:
+        self.session.progress.show(progress)
+        self.so_far = progress.so_far
+
+
+def _path(path: Path | None) -> str | None:
+    return None if path is None else str(path)

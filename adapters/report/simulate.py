@@ -1,0 +1,73 @@
+"""The report of `interlock simulate`."""
+
+from collections.abc import Callable
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from interlock.adapters.documents.simulate import SimulateDocument, SimulatedRun
+from interlock.adapters.report.console import conclusion, stack, table
+
+ROWS: tuple[tuple[str, Callable[[SimulatedRun], str]], ...] = (
+    ("requests", lambda r: f"{r.requests:,}"),
+    ("prompt tokens", lambda r: f"{r.prompt_tokens:,}"),
+    ("  found on the GPU", lambda r: f"{r.gpu_hit_rate:.1%}"),
+    ("  found in the CPU tier", lambda r: f"{r.cpu_hit_rate:.1%}"),
+    ("  computed", lambda r: f"{r.computed:,}"),
+    ("computed again", lambda r: f"{r.recomputed:,}"),
+    ("preemptions", lambda r: f"{r.preemptions:,}"),
+    ("time to first token, p50", lambda r: _seconds(r.first_token_s["p50"])),
+    ("time to first token, p90", lambda r: _seconds(r.first_token_s["p90"])),
+    ("time to first token, p99", lambda r: _seconds(r.first_token_s["p99"])),
+    ("moved to the GPU", lambda r: _bytes(r.bytes_to_gpu)),
+    ("moved from the GPU", lambda r: _bytes(r.bytes_from_gpu)),
+    ("waits for loads", lambda r: f"{r.loads:,}"),
+    ("  each, on average", lambda r: _seconds(r.load_wait_s / r.loads if r.loads else 0.0)),
+    ("  GPU idle meanwhile", lambda r: _seconds(r.idle_s)),
+    ("steps held up by flushes", lambda r: _seconds(r.flush_s)),
+    ("steps", lambda r: f"{r.steps:,}"),
+    ("total time", lambda r: _seconds(r.total_s)),
+)
+
+SELDOM: tuple[tuple[str, Callable[[SimulatedRun], int]], ...] = (
+    ("requests too large for the GPU", lambda r: r.refused),
+    ("copies never heard of again", lambda r: r.open_jobs),
+)
+"""Shown where they are not zero."""
+
+
+def render(document: SimulateDocument) -> RenderableType:
+    """What was served by what, the figures side by side, where files went, the conclusion."""
+    work, engine = document.workload, document.engine
+    times = "at its own times" if work.rate is None else f"{work.rate:g} requests/s, seed {work.seed}"
+    head = Text(
+        f"{work.name}: {work.doc}; {times}\n"
+        f"modelled: {engine.model}; {engine.gpu_blocks:,} GPU and {engine.cpu_blocks:,} CPU blocks of "
+        f"{engine.block_size} tokens ({_bytes(engine.block_bytes)}), depth {engine.depth}\n"
+        f"  a step {_seconds(engine.step_s)} and {engine.prefill_tokens_s:,.0f} tokens/s; copies "
+        f"{engine.to_gpu_bytes_s / 1e9:g} GB/s to the GPU, {engine.from_gpu_bytes_s / 1e9:g} from it"
+    )
+    names = list(document.runs)
+    rows = table("virtual time", *names, numbers=frozenset(names))
+    for title, shown in ROWS:
+        rows.add_row(title, *(shown(r) for r in document.runs.values()))
+    for title, number in SELDOM:
+        if any(number(r) for r in document.runs.values()):
+            rows.add_row(title, *(f"{number(r):,}" for r in document.runs.values()))
+    speeds = [f"{r.simulated_tokens_per_s:,.0f}" for r in document.runs.values()]
+    speed = Text(f"simulated {' and '.join(speeds)} tokens per second of processor time") if speeds else None
+    files = [f"{what}: {path}" for what in ("plot", "trace", "perfetto") if (path := getattr(document, what))]
+    return stack(
+        head, Text(), rows, Text(), speed, Text("\n".join(files)) if files else None, conclusion(document)
+    )  # fmt: skip
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms" if seconds else "0"
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count}"

@@ -1,0 +1,1 @@
+"""The simulator: workloads on virtual time, served without offload and with it."""
