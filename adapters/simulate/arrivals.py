@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
@@ -59,25 +59,6 @@ class Workload(Protocol):
 
     def arrivals(self, requests: int | None, rate: float | None, seed: int) -> Iterator[Arrival]:
         """Equal arguments give equal arrivals, in the order of ``at_s`` except for those that follow another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """A workload that is made up.
-
-    Args:
-        make: from how many requests, how many per second, and a seed.
-    """
-
-    name: str
-    doc: str
-    requests: int
-    rate: float
-    make: Callable[[int, float, int], Iterator[Arrival]]
-
-    def arrivals(self, requests: int | None, rate: float | None, seed: int) -> Iterator[Arrival]:
-        """See :class:`Workload`."""
-        return self.make(self.requests if requests is None else requests, self.rate if rate is None else rate, seed)
 
 
 def text_of(prompt: Sequence[Piece]) -> array[int]:

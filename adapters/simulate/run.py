@@ -186,6 +186,6 @@ def _compared(runs: Mapping[str, Figures]) -> str:
     if not without.computed:
         return "nothing was computed"
     share = saved / (without.computed + without.recomputed)
-    less = f"{share:.0%} fewer prompt tokens computed" if saved >= 0 else f"{-share:.0%} more prompt tokens computed"
-    times = [f"{runs[r].first_token_s['p50'] * 1e3:,.0f} ms" for r in (WITH, WITHOUT)]
-    return f"{less}, median time to first token {times[0]} with offload and {times[1]} without"
+    less = f"{share:.0%} fewer tokens computed" if saved >= 0 else f"{-share:.0%} more tokens computed"
+    first_s = [runs[r].first_token_s["p50"] for r in (WITH, WITHOUT)]
+    return f"{less}, median time to first token {first_s[0]:,.3f} s with offload and {first_s[1]:,.3f} s without"

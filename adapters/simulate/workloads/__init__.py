@@ -1,12 +1,12 @@
-"""Workloads as values: each in a file of its own, by name."""
+"""Workloads as values: each kind in a file of its own; those that ship, by name."""
 
 from __future__ import annotations
 
 from interlock.adapters.simulate.arrivals import Workload
-from interlock.adapters.simulate.workloads.chat import CHAT
-from interlock.adapters.simulate.workloads.documents import DOCUMENTS
-from interlock.adapters.simulate.workloads.shared_prompts import SHARED_PROMPTS
+from interlock.adapters.simulate.workloads.chat import Chat
+from interlock.adapters.simulate.workloads.documents import Documents
+from interlock.adapters.simulate.workloads.shared_prompts import SharedPrompts
 
-WORKLOADS: dict[str, Workload] = {w.name: w for w in (SHARED_PROMPTS, CHAT, DOCUMENTS)}
+WORKLOADS: dict[str, Workload] = {w.name: w for w in (SharedPrompts(), Chat(), Documents())}
 
-__all__ = ["CHAT", "DOCUMENTS", "SHARED_PROMPTS", "WORKLOADS"]
+__all__ = ["WORKLOADS", "Chat", "Documents", "SharedPrompts"]

@@ -3,42 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 
-from interlock.adapters.simulate.arrivals import Arrival, Generated, Piece
+from interlock.adapters.simulate.arrivals import Arrival, Piece
 from interlock.adapters.simulate.workloads.poisson import poisson
 
-SYSTEM = Piece("chat system prompt", 512)
-TURNS = (4, 8)
-MESSAGE_TOKENS = (32, 512)
-ANSWER_TOKENS = (64, 384)
-THINKING_S = 20.0
 
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A :class:`Workload`; conversations begin so often that their turns arrive at ``rate``.
 
-def arrivals(requests: int, rate: float, seed: int) -> Iterator[Arrival]:
-    """Conversations begin so often that their turns arrive at ``rate``."""
-    random = Random(seed)
-    times = poisson(rate / (sum(TURNS) / 2), random)
-    number = 0
-    while number < requests:
-        at_s, before = next(times), None
-        for turn in range(min(random.randint(*TURNS), requests - number)):
-            message = Piece(f"message {seed}/{number}", random.randint(*MESSAGE_TOKENS))
-            yield Arrival(
-                request=f"r{number}",
-                at_s=random.expovariate(1 / THINKING_S) if turn else at_s,
-                prompt=(message,) if turn else (SYSTEM, message),
-                output_tokens=random.randint(*ANSWER_TOKENS),
-                follows=before,
-            )
-            before = f"r{number}"
-            number += 1
+    Args:
+        turns: at least and at most; so are the tokens.
+        thinking_s: from an answer to the next message, on average.
+    """
 
+    name: str = "chat"
+    requests: int = 500
+    rate: float = 6.0
+    system_tokens: int = 512
+    turns: tuple[int, int] = (4, 8)
+    message_tokens: tuple[int, int] = (32, 512)
+    answer_tokens: tuple[int, int] = (64, 384)
+    thinking_s: float = 20.0
 
-CHAT = Generated(
-    name="chat",
-    doc=f"conversations of {TURNS[0]} to {TURNS[1]} turns, each repeating all before it, {THINKING_S:.0f} s apart",
-    requests=500,
-    rate=6.0,
-    make=arrivals,
-)
+    @property
+    def doc(self) -> str:
+        """One line."""
+        few, many = self.turns
+        return f"conversations of {few} to {many} turns, each repeating all before it, {self.thinking_s:g} s apart"
+
+    def arrivals(self, requests: int | None, rate: float | None, seed: int) -> Iterator[Arrival]:
+        """See :class:`Workload`."""
+        random = Random(seed)
+        times = poisson((rate or self.rate) / (sum(self.turns) / 2), random)
+        number, left = 0, requests or self.requests
+        while left:
+            at_s, before = next(times), None
+            for turn in range(min(random.randint(*self.turns), left)):
+                message = Piece(f"message {seed}/{number}", random.randint(*self.message_tokens))
+                yield Arrival(
+                    request=f"r{number}",
+                    at_s=random.expovariate(1 / self.thinking_s) if turn else at_s,
+                    prompt=(message,) if turn else (Piece("chat system prompt", self.system_tokens), message),
+                    output_tokens=random.randint(*self.answer_tokens),
+                    follows=before,
+                )
+                before = f"r{number}"
+                number, left = number + 1, left - 1

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 
-from interlock.adapters.simulate.arrivals import Arrival, Generated, Piece
+from interlock.adapters.simulate.arrivals import Arrival, Piece
 from interlock.adapters.simulate.workloads.poisson import poisson
 
-DOCUMENTS_ASKED = 40
-DOCUMENT_TOKENS = 6000
-QUESTION_TOKENS = (16, 64)
-ANSWER_TOKENS = (16, 64)
 
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """A :class:`Workload`. Taking turns is the worst order for a cache that evicts the least recently used."""
 
-def arrivals(requests: int, rate: float, seed: int) -> Iterator[Arrival]:
-    """Least recently used first is the worst order for this, and what every engine has."""
-    random = Random(seed)
-    times = poisson(rate, random)
-    for number in range(requests):
-        yield Arrival(
-            request=f"r{number}",
-            at_s=next(times),
-            prompt=(
-                Piece(f"document {number % DOCUMENTS_ASKED}", DOCUMENT_TOKENS),
-                Piece(f"question {seed}/{number}", random.randint(*QUESTION_TOKENS)),
-            ),
-            output_tokens=random.randint(*ANSWER_TOKENS),
-        )
+    name: str = "documents"
+    requests: int = 200
+    rate: float = 4.0
+    documents: int = 48
+    document_tokens: int = 4064
+    question_tokens: tuple[int, int] = (16, 64)
+    answer_tokens: tuple[int, int] = (16, 64)
 
+    @property
+    def doc(self) -> str:
+        """One line."""
+        return f"{self.documents} documents of {self.document_tokens:,} tokens, asked about in turn"
 
-DOCUMENTS = Generated(
-    name="documents",
-    doc=f"{DOCUMENTS_ASKED} documents of {DOCUMENT_TOKENS:,} tokens, asked about in turn",
-    requests=200,
-    rate=4.0,
-    make=arrivals,
-)
+    def arrivals(self, requests: int | None, rate: float | None, seed: int) -> Iterator[Arrival]:
+        """See :class:`Workload`."""
+        random = Random(seed)
+        times = poisson(rate or self.rate, random)
+        for number in range(requests or self.requests):
+            yield Arrival(
+                request=f"r{number}",
+                at_s=next(times),
+                prompt=(
+                    Piece(f"document {number % self.documents}", self.document_tokens),
+                    Piece(f"question {seed}/{number}", random.randint(*self.question_tokens)),
+                ),
+                output_tokens=random.randint(*self.answer_tokens),
+            )

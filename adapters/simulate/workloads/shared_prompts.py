@@ -1,40 +1,44 @@
-"""Many users of a few applications: each request has one of 32 system prompts and a question of its own."""
+"""Many users of a few applications: each request has one of some system prompts and a question of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 
-from interlock.adapters.simulate.arrivals import Arrival, Generated, Piece
+from interlock.adapters.simulate.arrivals import Arrival, Piece
 from interlock.adapters.simulate.workloads.poisson import poisson
 
-PROMPTS = 32
-PROMPT_TOKENS = 3072
-QUESTION_TOKENS = (64, 512)
-ANSWER_TOKENS = (32, 256)
 
+@dataclass(frozen=True, slots=True)
+class SharedPrompts:
+    """A :class:`Workload`. As it ships, all system prompts take half as much again as the GPU has by default."""
 
-def arrivals(requests: int, rate: float, seed: int) -> Iterator[Arrival]:
-    """All system prompts together take more than the GPU's 65,536 tokens at the default sizes."""
-    random = Random(seed)
-    times = poisson(rate, random)
-    for number in range(requests):
-        prompt = random.randrange(PROMPTS)
-        yield Arrival(
-            request=f"r{number}",
-            at_s=next(times),
-            prompt=(
-                Piece(f"system {prompt}", PROMPT_TOKENS),
-                Piece(f"question {seed}/{number}", random.randint(*QUESTION_TOKENS)),
-            ),
-            output_tokens=random.randint(*ANSWER_TOKENS),
-        )
+    name: str = "shared-prompts"
+    requests: int = 500
+    rate: float = 8.0
+    prompts: int = 32
+    prompt_tokens: int = 3072
+    question_tokens: tuple[int, int] = (64, 512)
+    answer_tokens: tuple[int, int] = (32, 256)
 
+    @property
+    def doc(self) -> str:
+        """One line."""
+        return f"{self.prompts} system prompts of {self.prompt_tokens:,} tokens, each request with its own question"
 
-SHARED_PROMPTS = Generated(
-    name="shared-prompts",
-    doc=f"{PROMPTS} system prompts of {PROMPT_TOKENS:,} tokens, each request with a question of its own",
-    requests=500,
-    rate=8.0,
-    make=arrivals,
-)
+    def arrivals(self, requests: int | None, rate: float | None, seed: int) -> Iterator[Arrival]:
+        """See :class:`Workload`."""
+        random = Random(seed)
+        times = poisson(rate or self.rate, random)
+        for number in range(requests or self.requests):
+            prompt = random.randrange(self.prompts)
+            yield Arrival(
+                request=f"r{number}",
+                at_s=next(times),
+                prompt=(
+                    Piece(f"system {prompt}", self.prompt_tokens),
+                    Piece(f"question {seed}/{number}", random.randint(*self.question_tokens)),
+                ),
+                output_tokens=random.randint(*self.answer_tokens),
+            )

@@ -14,7 +14,10 @@ from interlock.spec.language.specification import UnknownName
 BAD = [
     ([], "no verb given; give one of check, prove"),
     (["chekc"], "no such command 'chekc'; did you mean check? (see interlock --help)"),
-    (["nosuch"], "no such command 'nosuch'; known: check, prove, mutate, gate, replay, explain, show, simulate, bench (see "),
+    (
+        ["nosuch"],
+        "no such command 'nosuch'; known: check, prove, mutate, gate, replay, explain, show, simulate, bench (see ",
+    ),
     (["bench", "nosuch"], "no such command 'nosuch'; known: check"),
     (["--jsn"], "no such option: --jsn"),
     (["check", "--slcie", "x"], "did you mean --slice?"),
