@@ -15,13 +15,14 @@ os.environ.pop("COLUMNS", None)
 # xdist's workers have it from the terminal, and reports honour it: they would wrap by who runs the tests.
 
 REQUIRED = frozenset(filter(None, os.environ.get("INTERLOCK_REQUIRE", "").split(",")))
-"""What may not be missing here: any of `gpu`, `torch`, `vllm`."""
+"""What may not be missing here: any of `gpu`, `torch`, `vllm`, `matplotlib`."""
 
 
 NEEDS = {
     "torch": ("torch",),
     # vLLM itself is fetched by release when a test runs it; its requirements must be installed.
     "vllm": ("torch", "transformers", "msgspec"),
+    "matplotlib": ("matplotlib",),
 }
 """What must be importable for each."""
 

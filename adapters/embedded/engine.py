@@ -268,8 +268,8 @@ class EmbeddedEngine:
                 waiting = [j for j in worker.copies if worker.state(j) in ("store_queued", "load_queued")]
                 for chosen in list(self._chooser(worker.rank, waiting)):
                     worker.copy(chosen)
-        for job in metadata.store_jobs:
-            self._expected.pop(job.job, None)
+        for store in metadata.store_jobs:
+            self._expected.pop(store.job, None)
 
     @property
     def open_jobs(self) -> tuple[int, ...]:

@@ -43,7 +43,7 @@ def render(document: SimulateDocument) -> RenderableType:
     head = Text(
         f"{work.name}: {work.doc}; {times}\n"
         f"modelled: {engine.model}; {engine.gpu_blocks:,} GPU and {engine.cpu_blocks:,} CPU blocks of "
-        f"{engine.block_size} tokens ({_bytes(engine.block_bytes)}), depth {engine.depth}\n"
+        f"{engine.block_size} tokens ({engine.block_bytes / 2**20:g} MiB), depth {engine.depth}\n"
         f"  a step {_seconds(engine.step_s)} and {engine.prefill_tokens_s:,.0f} tokens/s; copies "
         f"{engine.to_gpu_bytes_s / 1e9:g} GB/s to the GPU, {engine.from_gpu_bytes_s / 1e9:g} from it"
     )

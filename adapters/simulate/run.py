@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from interlock.adapters.embedded import EmbeddedEngine, Scheduling, Sizes
 from interlock.adapters.embedded.events import Record
@@ -64,7 +65,7 @@ class SimulateResult:
     """
 
     asked: Asked
-    verdict: str = "simulated"
+    verdict: Literal["simulated", "violated", "inconclusive"] = "simulated"
     reason: str = ""
     runs: dict[str, Figures] = field(default_factory=dict)
     first_token_s: dict[str, list[float]] = field(default_factory=dict)

@@ -16,7 +16,7 @@ class SharedPrompts:
 
     name: str = "shared-prompts"
     requests: int = 500
-    rate: float = 8.0
+    rate: float = 6.0
     prompts: int = 32
     prompt_tokens: int = 3072
     question_tokens: tuple[int, int] = (64, 512)
