@@ -18,8 +18,8 @@ def schema_json(kind: type[Document]) -> str:
     return json.dumps(kind.model_json_schema(by_alias=True, mode="serialization"), indent=2) + "\n"
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace the file at `path` by `text`, so that no reader ever sees half of it.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace the file at `path` by a text or by bytes, so that no reader ever sees half of it.
 
     A link is followed, and what is not a regular file (/dev/stdout, a pipe) is written to, as a
     shell's `>` does. An existing file keeps its permissions.
@@ -27,15 +27,16 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         OSError: it cannot be written; `path` is then as it was.
     """
+    written = content.encode() if isinstance(content, str) else content
     if path.is_relative_to("/dev") or (path.exists() and not path.is_file()):
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(written)
         return
     path = path.resolve()
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     beside = Path(name)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(written)
             file.flush()
             os.fsync(file.fileno())
         beside.chmod(path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 
 from interlock.adapters.simulate.run import WITH, WITHOUT, SimulateResult
 
@@ -25,8 +25,8 @@ def require_plotting() -> None:
         raise NoPlotting(str(error)) from error
 
 
-def plot(result: SimulateResult, file: Path) -> None:
-    """Two panels: time to first token of all requests, and where the tokens of their prompts came from."""
+def plot(result: SimulateResult) -> bytes:
+    """A PNG of two panels: time to first token of all requests, and where the tokens of their prompts came from."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -56,4 +56,6 @@ def plot(result: SimulateResult, file: Path) -> None:
     tokens.set(xlabel="thousands of tokens")
     tokens.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=4, fontsize="small")
     figure.suptitle(f"{result.asked.workload.name}: {result.asked.workload.doc}", fontsize="medium")
-    figure.savefig(file, format="png", dpi=120)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=120)
+    return drawn.getvalue()

@@ -109,7 +109,7 @@ class SimulateBinding:
         if request.perfetto is not None:
             write_atomically(request.perfetto, to_perfetto(result.timelines))
         if request.plot is not None:
-            self._plot(result, request.plot)
+            write_atomically(request.plot, _plot(result))
         return self._document(result)
 
     def partial(self, reason: str) -> SimulateDocument:
@@ -175,14 +175,15 @@ class SimulateBinding:
         except NoPlotting as missing:
             raise UsageProblem("--plot needs matplotlib, which is not installed", INSTALL) from missing
 
-    def _plot(self, result: SimulateResult, file: Path) -> None:
-        from interlock.adapters.simulate.plot import plot
-
-        plot(result, file)
-
     def _progress(self, progress: Any) -> None:
         self.session.progress.show(progress)
         self.so_far = progress.so_far
+
+
+def _plot(result: SimulateResult) -> bytes:
+    from interlock.adapters.simulate.plot import plot
+
+    return plot(result)
 
 
 def _path(path: Path | None) -> str | None:

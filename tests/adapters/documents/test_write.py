@@ -16,6 +16,12 @@ def test_writes_and_leaves_nothing_beside(tmp_path):
     assert (tmp_path / "a.json").read_text() == "{}\n"
 
 
+def test_bytes_are_written_as_they_are(tmp_path):
+    write_atomically(tmp_path / "a.png", b"\x89PNG\r\n\x00")
+
+    assert (tmp_path / "a.png").read_bytes() == b"\x89PNG\r\n\x00"
+
+
 def test_failure_keeps_the_old_file_and_leaves_nothing_beside(tmp_path, monkeypatch):
     target = tmp_path / "a.json"
     target.write_text("old")
