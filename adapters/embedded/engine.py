@@ -16,6 +16,7 @@ from interlock.adapters.embedded.counts import Counts
 from interlock.adapters.embedded.events import Record, Recorder
 from interlock.adapters.embedded.forward import Forward
 from interlock.adapters.embedded.ghost import Fault, Ghost
+from interlock.adapters.embedded.metadata import EngineError, MetadataReader
 from interlock.adapters.embedded.parking import Parking
 from interlock.adapters.embedded.pool import BlockPool
 from interlock.adapters.embedded.request import Request, Status
@@ -25,14 +26,10 @@ from interlock.adapters.embedded.timing import Timing
 from interlock.adapters.embedded.transfers import Transfers
 from interlock.adapters.embedded.worker import PendingCopy, Worker
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.port import ConnectorMetadata, ConnectorPort, TransferJob
+from interlock.statemachine.port import ConnectorMetadata, ConnectorPort
 
 Chooser = Callable[[int, Sequence[int]], Iterable[int]]
 """``chooser(rank, jobs)``: those of a worker's jobs not yet copied whose bytes move after this forward."""
-
-
-class EngineError(Exception):
-    """A connector answered something that no engine can act on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +46,6 @@ class Dispatched:
     forward: Forward | None
     begin_s: float
     end_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A request that has ended and is spoken of until the next metadata: its blocks, and their allocations."""
-
-    request: Request
-    blocks: Mapping[int, tuple[int, int]]
-    """Place in the table, and allocation, by block."""
 
 
 class EmbeddedEngine:
@@ -115,8 +103,7 @@ class EmbeddedEngine:
             for rank in range(sizes.num_workers)
         ]
         self.transfers = Transfers(sizes.num_workers, self._timing, self.counts)
-        self._kept: dict[str, Kept] = {}
-        self._expected: dict[int, str] = {}
+        self._metadata = MetadataReader(self.requests, self.transfers, self._record, oracle=oracle)
         self._under_way: deque[Dispatched] = deque()
         self._free_at_s = 0.0
         self._dispatched, self._ended = dispatched, ended
@@ -133,7 +120,7 @@ class EmbeddedEngine:
         self, request_id: str, prompt: Sequence[int], max_tokens: int = 1, *, arrived_s: float | None = None
     ) -> bool:
         """A request arrives, or has while a step ran; false if it could never fit, or its id is in use."""
-        if request_id in self.requests or request_id in self._kept:
+        if request_id in self.requests or request_id in self._metadata.kept:
             return False
         request = Request(request_id, prompt, max_tokens, self.sizes.block_size)
         if request.num_blocks_at_end > self.sizes.num_blocks:
@@ -158,7 +145,7 @@ class EmbeddedEngine:
         return bool(self._under_way) or self._has_reason_to_schedule()
 
     def _has_reason_to_schedule(self) -> bool:
-        return bool(self.requests or self._kept) or self.connector.has_pending_work()
+        return bool(self.requests or self._metadata.kept) or self.connector.has_pending_work()
 
     @property
     def is_computing(self) -> bool:
@@ -196,7 +183,7 @@ class EmbeddedEngine:
         self.now_s += self._timing.schedule_s
         made = self._scheduler.schedule()
         metadata = self.connector.build_connector_meta(made.as_step())
-        self._record_metadata(metadata)
+        self._metadata.read(metadata)
         ready_s = max(self.now_s, self._free_at_s)
         begin_s = self.transfers.submit(metadata, ready_s)
         end_s = begin_s + self._timing.step_duration_s(made.prefill_tokens, made.decode_tokens)
@@ -209,56 +196,13 @@ class EmbeddedEngine:
         self._dispatched(step)
         return made
 
-    def _record_metadata(self, metadata: ConnectorMetadata) -> None:
-        planned = {j.job for j in metadata.store_jobs}
-        flushed = set(metadata.jobs_to_flush)
-        for job in metadata.load_jobs:
-            self._plan(job, is_store=False)
-        for flushed_job in metadata.jobs_to_flush:
-            if flushed_job not in planned:
-                self._record("order_flush", job=flushed_job)
-        for job in metadata.store_jobs:
-            self._plan(job, is_store=True)
-            if job.job in flushed:
-                self._record("order_flush", job=job.job)
-        self._record.step_is_with_workers()
-        self._kept.clear()
-
-    def _plan(self, job: TransferJob, *, is_store: bool) -> None:
-        self.transfers.plan(job, is_store=is_store)
-        if self._record.silent and not self._oracle:
-            return
-        request, place, allocation = self._source(job)
-        self._record(
-            "plan_store" if is_store else "plan_load",
-            request=job.request,
-            block=job.block,
-            hash_=None if allocation is None else request.block_hashes[place],
-            chunk=job.chunk,
-            job=job.job,
-            allocation=allocation,
-        )
-        if is_store:
-            self._expected[job.job] = request.contents.of(place, (place + 1) * request.block_size)
-
-    def _source(self, job: TransferJob) -> tuple[Request, int, int | None]:
-        """The request that a job names, where its block is in the table, and in which allocation if it has ended."""
-        if (kept := self._kept.get(job.request)) is not None:
-            if job.block in kept.blocks:
-                return kept.request, *kept.blocks[job.block]
-        elif job.request in self.requests:
-            request = self.requests[job.request]
-            if job.block in request.table:
-                return request, request.table.index(job.block), None
-        raise EngineError(f"job {job.job}: request {job.request} does not have block {job.block}")
-
     # -- the workers ---------------------------------------------------------------------------------
 
     def _execute(self, step: Dispatched) -> None:
         metadata = step.metadata
         for worker in self.workers:
             arrivals = [
-                PendingCopy(job, is_store, self._expected.get(job.job))
+                PendingCopy(job, is_store, self._metadata.expected.get(job.job))
                 for is_store, jobs in ((True, metadata.store_jobs), (False, metadata.load_jobs))
                 for job in jobs
             ]
@@ -269,7 +213,7 @@ class EmbeddedEngine:
                 for chosen in list(self._chooser(worker.rank, waiting)):
                     worker.copy(chosen)
         for store in metadata.store_jobs:
-            self._expected.pop(store.job, None)
+            self._metadata.expected.pop(store.job, None)
 
     @property
     def open_jobs(self) -> tuple[int, ...]:
@@ -353,9 +297,7 @@ class EmbeddedEngine:
         self._scheduler.remove(request)
         request.status = Status.FINISHED
         request.moments.append(("finished", self.now_s))
-        allocation = self._record.allocation
-        held = {block: (place, allocation(block)) for place, block in enumerate(request.table)}
-        self._kept[request.request_id] = Kept(request, held)
+        self._metadata.keep(request)
         self._parking.free(request)
         self._ended(request)
 

@@ -85,10 +85,10 @@ class Scheduler:
         """One pass; blocks are allocated and published, computed tokens advanced."""
         self._budget = self._sizes.max_tokens_per_step
         made = Schedule()
-        left_out = self._make_room(made) if self._is_tight() else ()
+        if self._is_tight():
+            self._make_room(made)
         for request in self.running.values():
-            if request not in left_out:
-                self._continue(request, made)
+            self._continue(request, made)
         if not made.preempted:
             self._let_in(made)
         return made
@@ -113,7 +113,7 @@ class Scheduler:
             return
         missing = request.missing_blocks(tokens)
         if missing > self._pool.num_free:
-            return  # the connector has taken references on free blocks since
+            return  # they are still parked, or the connector has taken references on free blocks since
         made.new_blocks.append(self._allocate(request, missing) if missing else None)
         self._compute(request, tokens, made)
 
@@ -122,25 +122,20 @@ class Scheduler:
         needed_max = len(self.running) + self._budget // self._sizes.block_size
         return self._scheduling.preempts and needed_max > self._pool.num_free
 
-    def _make_room(self, made: Schedule) -> set[Request]:
-        """Take blocks from the newest until those before them can go on.
+    def _make_room(self, made: Schedule) -> None:
+        """Take blocks from the newest until those before them can go on, in this step or, with parked ones, the next.
 
         Preemptions come first, so that a schedule is seen as vLLM's connector sees it: a step's preempted
         requests, then what the others got.
-
-        Returns:
-            Requests that have to wait for blocks of a step that is still with the workers.
         """
         queue, place = list(self.running.values()), 0
         budget, taken = self._budget, 0
-        left_out: set[Request] = set()
         while place < len(queue):
             request = queue[place]
             tokens = min(request.num_known_tokens - request.num_computed_tokens, budget)
             missing = request.missing_blocks(tokens) if tokens > 0 else 0
             while missing > self._pool.num_free - taken:
                 if missing <= self._pool.num_free + self._parking.num_blocks - taken:
-                    left_out.add(request)
                     tokens = missing = 0
                     break
                 victim = queue.pop()
@@ -151,7 +146,6 @@ class Scheduler:
             budget -= max(0, tokens)
             taken += missing
             place += 1
-        return left_out
 
     def _preempt(self, request: Request, made: Schedule) -> None:
         self._record("preempt", request=request.request_id)

@@ -3,7 +3,7 @@
 import pytest
 from support.recorded import as_trace
 
-from interlock.adapters.embedded import Add, EmbeddedEngine, Scheduling, Sizes, Step, Timing, run
+from interlock.adapters.embedded import Abort, Add, EmbeddedEngine, Scheduling, Sizes, Step, Timing, run
 from interlock.adapters.embedded.parking import Parking
 from interlock.adapters.embedded.pool import BlockPool
 from interlock.adapters.embedded.request import Request
@@ -129,6 +129,16 @@ def test_a_request_never_computes_past_its_end_at_depth_2():
     assert events(played, "finish") == ["finish(r=A)"]
 
 
+@pytest.mark.parametrize("preempts", [False, True])
+def test_what_was_promised_to_a_request_is_free_for_others_when_it_is_aborted(preempts):
+    """Each is promised all blocks, and takes one in its first step."""
+    sizes = Sizes(block_size=4, num_blocks=4, max_tokens_per_step=4)
+    scenario = [o for r in "ABCD" for o in (Add(r, [r] * 4, max_tokens=1), Step(), Abort(r))]
+    played = run([*scenario, Add("E", ["e"] * 4)], None, sizes, scheduling=Scheduling(preempts=preempts), drain=True)
+
+    assert {e.args["r"] for e in played.events if e.event == "allocate"} == set("ABCDE")
+
+
 def parked(last_step, processed):
     pool = BlockPool(4)
     parking = Parking(pool)
@@ -159,6 +169,7 @@ def test_at_depth_2_the_blocks_of_a_preempted_request_come_a_step_later():
         # In the step that preempts B, A waits for what B had.
         played = run(TWO, None, Sizes(block_size=4, num_blocks=4, num_chunks=16), drain=True,
                      scheduling=Scheduling(depth=depth, preempts=True))  # fmt: skip
+        assert events(played, "preempt") == ["preempt(r=B)"]
         taken = [e.step for e in played.events if e.event == "allocate" and e.args["r"] == "A"]
         (preempted,) = {e.step for e in played.events if e.event == "preempt"}
         return next(step for step in taken if step >= preempted) - preempted
