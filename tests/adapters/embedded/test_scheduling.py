@@ -8,6 +8,7 @@ from interlock.adapters.embedded.parking import Parking
 from interlock.adapters.embedded.pool import BlockPool
 from interlock.adapters.embedded.request import Request
 from interlock.adapters.embedded.scenario import own_machine
+from interlock.adapters.embedded.timing import Link
 from interlock.adapters.embedded.tokens import prompt_of
 from interlock.adapters.simulate.no_offload import NoOffload
 from interlock.proofs.replay import run_replay
@@ -176,6 +177,38 @@ def test_at_depth_2_the_blocks_of_a_preempted_request_come_a_step_later():
 
     assert step_of(1, "allocate") == 0
     assert step_of(2, "allocate") == 1
+
+
+def test_a_flush_holds_its_step_up_until_the_copies_have_ended():
+    steps = []
+    engine = EmbeddedEngine(
+        own_machine(SPECIFICATION.switch_values(), TIGHT),
+        TIGHT,
+        None,
+        scheduling=Scheduling(preempts=True),
+        timing=Timing(step_s=0.125, load_s=1.0, store_s=1.0),
+        dispatched=steps.append,
+    )
+    for add in TWO:
+        engine.add(add.request, prompt_of(add.prompt, 0, 4), add.max_tokens)
+    while not engine.counts.preemptions:
+        engine.step()
+
+    # Stored after the first step, one after the other: both blocks of A, then both of B, whose flush is ordered.
+    held_up, before = steps[-1], steps[-2]
+    assert held_up.begin_s == pytest.approx(0.125 + 4 * 1.0)
+    assert engine.counts.flush_s == pytest.approx(held_up.begin_s - before.end_s)
+
+
+def test_copies_of_one_direction_follow_each_other():
+    link = Link(1.0)
+    link.submit([1, 2], 0.5)
+    link.submit([3], 1.0)
+
+    assert [link.due_s(job) for job in (1, 2, 3)] == [1.5, 2.5, 3.5]
+    assert (link.take(2.5), link.next_s) == ([1, 2], 3.5)
+    assert (link.take(2.5), link.due_s(1)) == ([], None)
+    assert Link(None).next_s is None
 
 
 @pytest.mark.parametrize("wrong", [{"depth": 0}, {"depth": 3}])
