@@ -49,7 +49,6 @@ class Counts:
         self.hit_cpu += in_both - on_gpu
         self.refound += local - on_gpu
         self.reloaded += external - (in_both - on_gpu)
-        request.furthest = max(known, local + external)
 
     def compute(self, request: Request, start: int, end: int) -> bool:
         """A step computes the tokens of a request from ``start`` to before ``end``.

@@ -32,7 +32,7 @@ class Request:
     Attributes:
         num_computed_tokens: those of all steps that were scheduled, processed or not.
         num_known_tokens: prompt, outputs, and outputs that a scheduled step will bring: what may be computed.
-        furthest: the most tokens that were ever computed or found; up to there, computing is doing it again.
+        furthest: the token before which all were computed or found once; up to there, computing is doing it again.
         promised: blocks that it was admitted with and has not taken yet.
         last_step: the last schedule that computes for it.
         moments: what it went on to do, and when, in seconds of virtual time.

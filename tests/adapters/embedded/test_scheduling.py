@@ -179,6 +179,17 @@ def test_at_depth_2_the_blocks_of_a_preempted_request_come_a_step_later():
     assert step_of(2, "allocate") == 1
 
 
+def test_tokens_of_prompts_and_of_answers_have_their_own_speed():
+    sizes = Sizes()
+    timing = Timing(step_s=0.0, prefill_token_s=1.0, decode_token_s=100.0)
+    engine = EmbeddedEngine(NoOffload(), sizes, None, timing=timing)
+    engine.add("A", prompt_of(["p", "q"], 1, sizes.block_size), max_tokens=4)
+    while engine.requests:
+        engine.step()
+
+    assert engine.now_s == pytest.approx(9 * 1.0 + 3 * 100.0)  # the last token of an answer is never computed
+
+
 def test_a_flush_holds_its_step_up_until_the_copies_have_ended():
     steps = []
     engine = EmbeddedEngine(
