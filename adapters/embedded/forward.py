@@ -1,4 +1,4 @@
-"""What a step's forward passes read and write, noted when it is scheduled: tables may change before it runs."""
+"""What a step's forward passes read and write, noted when it is scheduled: requests may go on before it runs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ class Forward:
     """The forward of one step.
 
     Args:
-        rows: request, its table, first token and the token after the last.
+        rows: request, its table (which may grow, and is another one after a preemption), first token and the
+            token after the last.
     """
 
-    rows: tuple[tuple[Request, tuple[int, ...], int, int], ...]
+    rows: tuple[tuple[Request, list[int], int, int], ...]
 
     @classmethod
     def of(cls, made: Schedule) -> Forward:
         """The forward that a schedule asks for."""
         columns = zip(made.requests, made.starts, made.tokens, strict=True)
-        return cls(tuple((r, tuple(r.table), start, start + tokens) for r, start, tokens in columns))
+        return cls(tuple((r, r.table, start, start + tokens) for r, start, tokens in columns))
 
     def run(self, ghost: Ghost) -> None:
         """Blocks in the middle of being filled are read before, full ones after all have written."""

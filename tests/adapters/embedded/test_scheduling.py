@@ -1,18 +1,23 @@
 """Preemption, and a pipeline of two steps, in scenarios that a reader can follow."""
 
+from dataclasses import replace
+
 import pytest
 from support.recorded import as_trace
 
 from interlock.adapters.embedded import Abort, Add, EmbeddedEngine, Scheduling, Sizes, Step, Timing, run
+from interlock.adapters.embedded.counts import Counts
 from interlock.adapters.embedded.parking import Parking
 from interlock.adapters.embedded.pool import BlockPool
 from interlock.adapters.embedded.request import Request
 from interlock.adapters.embedded.scenario import own_machine
 from interlock.adapters.embedded.timing import Link
 from interlock.adapters.embedded.tokens import prompt_of
+from interlock.adapters.embedded.transfers import Transfers
 from interlock.adapters.simulate.no_offload import NoOffload
 from interlock.proofs.replay import run_replay
 from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.port import ConnectorMetadata, TransferJob
 
 TIGHT = Sizes(block_size=4, num_blocks=5, num_chunks=16)
 """Room for two prompts of two blocks; their answers need three blocks each."""
@@ -165,18 +170,39 @@ def test_blocks_of_steps_that_are_processed_are_free_at_once():
     assert (pool.num_free, parking.num_blocks) == (4, 0)
 
 
-def test_at_depth_2_the_blocks_of_a_preempted_request_come_a_step_later():
-    def step_of(depth, event):
-        # In the step that preempts B, A waits for what B had.
-        played = run(TWO, None, Sizes(block_size=4, num_blocks=4, num_chunks=16), drain=True,
-                     scheduling=Scheduling(depth=depth, preempts=True))  # fmt: skip
+@pytest.mark.parametrize(("blocks", "answer"), [(4, 4), (6, 6)], ids=["at-once", "under-way"])
+def test_at_depth_2_the_blocks_of_a_preempted_request_come_a_step_later(blocks, answer):
+    """In the step that preempts B, A waits for what B had."""
+
+    def steps(depth):
+        played = run(
+            [replace(add, max_tokens=answer) for add in TWO],
+            None,
+            Sizes(block_size=4, num_blocks=blocks, num_chunks=16),
+            drain=True,
+            scheduling=Scheduling(depth=depth, preempts=True),
+        )
         assert events(played, "preempt") == ["preempt(r=B)"]
         taken = [e.step for e in played.events if e.event == "allocate" and e.args["r"] == "A"]
-        (preempted,) = {e.step for e in played.events if e.event == "preempt"}
+        (preempted,) = (e.step for e in played.events if e.event == "preempt")
         return next(step for step in taken if step >= preempted) - preempted
 
-    assert step_of(1, "allocate") == 0
-    assert step_of(2, "allocate") == 1
+    assert steps(1) == 0
+    assert steps(2) == 1
+
+
+def test_a_store_that_its_own_metadata_flushes_ends_before_the_step():
+    transfers = Transfers(1, Timing(load_s=4.0, store_s=1.0), Counts())
+    load, old, new, late = (TransferJob(j, "A", j + 1, j) for j in range(4))
+    for job in (load, old, new, late):
+        transfers.plan(job, is_store=job is not load)
+    transfers.submit_stores(ConnectorMetadata(store_jobs=(old,)), 10.0)
+    metadata = ConnectorMetadata(store_jobs=(new, late), load_jobs=(load,), jobs_to_flush=(1, 2))
+
+    assert transfers.submit(metadata, 10.5) == 12.0  # old until 11, then new; the load goes on beside the step
+    transfers.submit_stores(metadata, 13.0)
+    assert (transfers.load_link.due_s(0), transfers.store_link.due_s(3)) == (14.5, 14.0)
+    assert transfers.submit(ConnectorMetadata(jobs_to_flush=(0,)), 14.0) == 14.5
 
 
 def test_tokens_of_prompts_and_of_answers_have_their_own_speed():

@@ -13,7 +13,12 @@ from interlock.adapters.simulate.timeline import to_perfetto
 @pytest.fixture(scope="module", params=[1, 2])
 def drawn(request):
     asked = Asked(
-        workload=SMALL["chat"], gpu_blocks=100, cpu_blocks=2000, depth=request.param, timeline=True, requests=40
+        workload=SMALL["shared-prompts"],
+        gpu_blocks=100,
+        cpu_blocks=2000,
+        depth=request.param,
+        timeline=True,
+        requests=40,
     )
     result = run_simulate(asked)
     return result, json.loads(to_perfetto(result.timelines))["traceEvents"]
@@ -59,6 +64,8 @@ def test_it_shows_what_the_figures_count(drawn, run):
     requests = [b for row in bars(events, f"{run}: requests").values() for b in row]
     block = result.asked.hardware.block_bytes
 
+    assert figures.preemptions > 0
+    assert figures.recomputed > 0
     assert sum(s["args"]["prefill"] + s["args"]["decode"] for s in steps) == (
         figures.computed + figures.recomputed + figures.decoded
     )
