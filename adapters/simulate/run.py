@@ -23,6 +23,7 @@ from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.plural import counted
 from interlock.statemachine.port import ConnectorPort
 from interlock.statemachine.trace import TraceWriter, header
+from interlock.statemachine.unsupported import refuse_what_is_not_run
 
 WITHOUT, WITH = "without offload", "with offload"
 MAX_TOKENS_PER_STEP = 8192
@@ -89,9 +90,11 @@ def run_simulate(
 
     Raises:
         UnknownName: of a preset, a switch or its value.
+        UnsupportedSwitch: our machine does not run a value.
         BadTraceFile: the workload is a file that cannot be read.
     """
     values = SPECIFICATION.switch_values(asked.preset, dict(asked.sets))
+    refuse_what_is_not_run(values)
     sizes = Sizes(
         block_size=asked.hardware.block_size,
         num_blocks=asked.gpu_blocks,

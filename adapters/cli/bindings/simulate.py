@@ -21,6 +21,7 @@ from interlock.adapters.simulate.run import Asked, SimulateResult, run_simulate
 from interlock.adapters.simulate.timeline import to_perfetto
 from interlock.adapters.simulate.workloads import WORKLOADS
 from interlock.adapters.simulate.workloads.trace_file import BadTraceFile, TraceFile
+from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.names import did_you_mean
 from interlock.statemachine.plural import counted
 
@@ -104,8 +105,8 @@ class SimulateBinding:
         )
         try:
             result = run_simulate(asked, self._progress)
-        except BadTraceFile as bad:
-            raise UsageProblem(bad.wrong, bad.right) from bad
+        except (BadTraceFile, UnsupportedSwitch) as refused:
+            raise UsageProblem(refused.wrong, refused.right) from refused
         if request.perfetto is not None:
             write_atomically(request.perfetto, to_perfetto(result.timelines))
         if request.plot is not None:

@@ -97,6 +97,7 @@ def test_what_the_machine_refuses_is_a_finding(interlock, monkeypatch):
         (["--set", "nothing=x"], "unknown switch 'nothing'"),
         (["--set", "x"], "for example --set finish_store=no"),
         (["--preset", "x"], "unknown preset 'x'"),
+        (["--set", "store_mode=lazy"], "our machine stores eagerly, it does not run store_mode=lazy; leave it out"),
         (["--requests", "0"], "greater than or equal to 1"),
         (["--depth", "3"], "less than or equal to 2"),
         (["--trace", "/no/such/folder/t"], "there is no folder"),

@@ -9,6 +9,8 @@ from interlock.adapters.simulate.hardware import H100_8B
 from interlock.adapters.simulate.run import WITH, WITHOUT, Asked, run_simulate
 from interlock.adapters.simulate.workloads import Documents
 from interlock.proofs.replay import run_replay
+from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.trace import read_trace
 
 SIZES = {"gpu_blocks": 100, "cpu_blocks": 2000}
@@ -141,3 +143,25 @@ def test_a_flipped_switch_is_visible(workload, cpu_blocks, sets, differs):
 
     assert differs(plain[WITH], changed[WITH])
     assert replace(plain[WITHOUT], cpu_s=0.0) == replace(changed[WITHOUT], cpu_s=0.0)
+
+
+SETTINGS = [
+    *(("interlock", {s.name: value}) for s in SPECIFICATION.switches for value in s.values),
+    *((preset.name, {}) for preset in SPECIFICATION.presets),
+]
+
+
+@pytest.mark.parametrize(("preset", "sets"), SETTINGS, ids=str)
+def test_under_every_switch_and_preset_that_our_machine_runs_the_laws_hold(preset, sets):
+    """None of them makes a forward read what is not its own; what they cost is another matter."""
+    asked = Asked(workload=CROWD, gpu_blocks=100, cpu_blocks=300, preset=preset, sets=sets, depth=2, oracle=True)
+    try:
+        result = run_simulate(asked)
+    except UnsupportedSwitch:
+        assert "lazy" in SPECIFICATION.switch_values(preset, sets).values()
+        return
+
+    assert result.verdict == "simulated", result.reason
+    for run in result.runs.values():
+        assert run.requests == CROWD.requests
+        assert run.gpu_hit_tokens + run.cpu_hit_tokens + run.computed == run.prompt_tokens
