@@ -25,6 +25,8 @@ class SimulatedEngine(Part):
     cpu_blocks: int = Field(ge=1)
     block_size: int = Field(ge=1, description="Tokens per block.")
     block_bytes: int = Field(ge=1)
+    max_tokens_per_step: int = Field(ge=1, description="Longer prompts are computed in parts.")
+    max_running: int = Field(ge=1, description="Requests that may run at once.")
     depth: int = Field(ge=1, le=2, description="Steps that may be scheduled and not yet processed.")
     preset: str
     switches: dict[str, str] = Field(description="Those that differ from the preset.")

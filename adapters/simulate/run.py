@@ -27,6 +27,7 @@ from interlock.statemachine.unsupported import refuse_what_is_not_run
 
 WITHOUT, WITH = "without offload", "with offload"
 MAX_TOKENS_PER_STEP = 8192
+MAX_RUNNING = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,7 @@ def run_simulate(
         num_blocks=asked.gpu_blocks,
         num_chunks=asked.cpu_blocks,
         max_tokens_per_step=MAX_TOKENS_PER_STEP,
+        max_running=MAX_RUNNING,
     )
     result = SimulateResult(asked)
     _serve(result, WITHOUT, NoOffload(), sizes, values, None, progress)

@@ -17,7 +17,7 @@ from interlock.adapters.documents.simulate import (
 )
 from interlock.adapters.documents.write import write_atomically
 from interlock.adapters.simulate.arrivals import Workload
-from interlock.adapters.simulate.run import Asked, SimulateResult, run_simulate
+from interlock.adapters.simulate.run import MAX_RUNNING, MAX_TOKENS_PER_STEP, Asked, SimulateResult, run_simulate
 from interlock.adapters.simulate.timeline import to_perfetto
 from interlock.adapters.simulate.workloads import WORKLOADS
 from interlock.adapters.simulate.workloads.trace_file import BadTraceFile, TraceFile
@@ -150,6 +150,8 @@ class SimulateBinding:
                 cpu_blocks=request.cpu_blocks,
                 block_size=hardware.block_size,
                 block_bytes=hardware.block_bytes,
+                max_tokens_per_step=MAX_TOKENS_PER_STEP,
+                max_running=MAX_RUNNING,
                 depth=request.depth,
                 preset=request.preset,
                 switches=request.sets,
