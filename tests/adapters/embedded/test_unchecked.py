@@ -6,9 +6,20 @@ from support.scenarios import scenarios, sizes
 
 from interlock.adapters.embedded import run
 from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.unsupported import refuse_what_is_not_run
 
-SWITCHES = [{s.name: value} for s in SPECIFICATION.switches for value in s.values]
+
+def is_run(switches):
+    try:
+        refuse_what_is_not_run(switches)
+    except UnsupportedSwitch:
+        return False
+    return True
+
+
+SWITCHES = [{s.name: value} for s in SPECIFICATION.switches for value in s.values if is_run({s.name: value})]
 
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=lambda s: "-".join((*s, *s.values())))
