@@ -217,7 +217,7 @@ TAKEN_OVER = ActionProperty(
     & table(r, b)
     & redo(b)
     & (place(b) < computed(r))
-    & ~exists(r2, r2.ne(r) & table(r2, b) & (computed(r2) <= place(b)))
+    & ~exists(r2, r2.ne(r) & is_(r2, "running", "promoted") & table(r2, b) & (computed(r2) <= place(b)))
     & ~exists(b2, table(r, b2) & redo(b2) & (place(b2) < place(b)))
     & Primed(body=computed(r)).eq(place(b)),
 )

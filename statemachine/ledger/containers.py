@@ -50,6 +50,12 @@ class Relation(set[Any]):
             for index in self.indices:
                 index.discard(key)
 
+    def blank(self) -> None:
+        """Make it false of everything."""
+        self.clear()
+        for index in self.indices:
+            index.groups.clear()
+
 
 class Function(dict[Any, Any]):
     """What was assigned; a missing key has the symbol's initial value, or none."""
@@ -77,6 +83,12 @@ class Function(dict[Any, Any]):
             old = self.pop(key)
             if self.inverse is not None:
                 self._forget(key, old)
+
+    def blank(self) -> None:
+        """Back to the initial values."""
+        self.clear()
+        if self.inverse is not None:
+            self.inverse.clear()
 
     def _forget(self, key: Key, value: Any) -> None:
         assert self.inverse is not None

@@ -93,8 +93,8 @@ class Ledger:
     def given(self, name: str, key: Any, value: Any = True) -> None:
         """What this site is told instead of having done it: for the books of an engine that keeps its own.
 
-        Indices are kept, nothing is checked: before the first action only. What these switch values never ask
-        about is not kept.
+        Indices are kept, nothing is checked: before the first action only, or the first after :meth:`blank`. What
+        these switch values never ask about is not kept.
 
         Raises:
             KeyError: the specification has no such variable.
@@ -103,6 +103,11 @@ class Ledger:
             self._variables[name].put(key, value)
         elif name not in self.program.layout.symbols:
             raise KeyError(name)
+
+    def blank(self) -> None:
+        """Back to the initial state."""
+        for variable in self._variables.values():
+            variable.blank()
 
     def deliver(self, channel: str, key: Any) -> None:
         """A message is under way to this site: guards of rows that receive it may look."""

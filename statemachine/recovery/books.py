@@ -6,7 +6,7 @@ and read back. Steps are numbered by their age: 0 is the oldest unprocessed one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -68,47 +68,64 @@ def with_prompts(spec: Specification) -> Specification:
 
 
 class Books:
-    """A ledger of what the engine says.
+    """A ledger of what the engine says at one moment; opened anew each time."""
 
-    Args:
-        requests: in the engine's order; those that hold nothing of interest may be left out.
-        scheduled: the map of tokens that came with the output of step 0, if one did.
-        redo: by block, the position from which it is known to be wrong.
-        steps: how many are unprocessed; at least those that the requests speak of.
-    """
-
-    def __init__(
-        self,
-        spec: Specification,
-        switches: Mapping[str, str],
-        groups: Sequence[Group],
-        requests: Iterable[HeldRequest],
-        *,
-        scheduled: Mapping[str, int] | None = None,
-        redo: Mapping[int, int] | None = None,
-        refused: Collection[str] = (),
-    ) -> None:
-        self.requests = {q.request_id: q for q in requests}
-        self.held: dict[str, list[Held]] = {}
-        self._cuts = Cuts()
-        self._pieces: dict[int, list[Piece]] = {}
+    def __init__(self, spec: Specification, switches: Mapping[str, str], groups: Sequence[Group]) -> None:
+        self._groups = groups
         self.ledger = Ledger(with_prompts(spec), switches, sizes={}, wanted=WANTED, domains={"block": self._all_pieces})
-        self.steps = max((len(q.scheduled) for q in self.requests.values()), default=0) or 1
-        for q in self.requests.values():
-            self.held[q.request_id] = held_blocks(q, groups)
-            self._counts(q, scheduled)
-        redo = redo or {}
-        for q in self.requests.values():
-            held = self.held[q.request_id]
-            self._cuts.cut(held, self.base(q.request_id))
-            for h in held:
-                if h.start < redo.get(h.block, 0) < h.end:
-                    self._cuts.cut((h,), redo[h.block])
-        for name in refused:
-            self.ledger.given("refused", name)
-        self._redo = dict(redo)
+        self.why_not: dict[str, Callable[..., str | None]] = {
+            action: self.ledger.question(action, *known) for action, known in WANTED.questions
+        }
+        self.requests: dict[str, HeldRequest] = {}
+        self.held: dict[str, list[Held]] = {}
+        self.steps = 1
+        self._pieces: dict[int, list[Piece]] = {}
 
     # -- what is put in ------------------------------------------------------------------------------
+
+    def open(
+        self,
+        requests: Iterable[HeldRequest],
+        held: Callable[[list[Held]], list[Held]],
+        *,
+        redo: Mapping[int, int],
+        refused: Collection[str] = (),
+        invalid: Collection[int] = (),
+        scheduled: Mapping[str, int] | None = None,
+        ends: Mapping[str, int] | None = None,
+    ) -> None:
+        """Put the state in. All blocks that are held, or invalid, can be found.
+
+        Args:
+            requests: in the engine's order; those that hold nothing of interest may be left out.
+            held: which of the blocks of a request are of interest.
+            redo: by block, the position from which it is known to be wrong.
+            invalid: blocks that are about to be reported.
+            scheduled: the map of tokens that came with the output of step 0, if one did.
+            ends: where the next step of a request ends, if one is scheduled.
+
+        Raises:
+            ValueError: two requests hold a block at different positions.
+        """
+        self.ledger.blank()
+        self.requests = {q.request_id: q for q in requests}
+        self.steps = max((len(q.scheduled) for q in self.requests.values()), default=0) or 1
+        self.held = {name: held(held_blocks(q, self._groups)) for name, q in self.requests.items()}
+        for q in self.requests.values():
+            self._counts(q, scheduled)
+        cuts = Cuts()
+        for name, blocks in self.held.items():
+            # What a count may become, or where it ends within a block, in every group.
+            positions = {self.base(name), self.requests[name].num_computed_tokens, *((ends or {}).get(name, 0),)}
+            positions.update(h.start for h in blocks if h.block in invalid)
+            positions.update(redo[h.block] for h in blocks if h.block in redo)
+            for position in positions:
+                cuts.cut(blocks, position)
+        self._lay_out(cuts, redo)
+        for block in set(invalid) - self._pieces.keys():
+            self._put(Piece(block, 0), self._pieces.setdefault(block, []))
+        for name in refused:
+            self.ledger.given("refused", name)
 
     def _counts(self, q: HeldRequest, scheduled: Mapping[str, int] | None) -> None:
         given, name = self.ledger.given, q.request_id
@@ -134,38 +151,28 @@ class Books:
             else:
                 given("scheduled_in", (name, 0), said)
 
-    def _all_pieces(self) -> list[Piece]:
-        return [p for pieces in self._pieces.values() for p in pieces]
-
-    def cut(self, position: int, request: str) -> None:
-        """No count goes on within a piece: cut where one ends. Before :meth:`lay_out`."""
-        self._cuts.cut(self.held[request], position)
-
-    def lay_out(self, *, hashed: bool) -> None:
-        """Puts the tables in, cut into pieces; ``hashed``: all blocks can be found."""
-        given = self.ledger.given
+    def _lay_out(self, cuts: Cuts, redo: Mapping[int, int]) -> None:
+        self._pieces = {}
         for name, held in self.held.items():
             for h in held:
-                pieces = self._pieces.get(h.block)
-                if pieces is None:
-                    pieces = self._pieces[h.block] = self._cuts.pieces(h)
-                    for p in pieces:
-                        given("place", p, p.place)
-                        if hashed:
-                            given("addressable", p)
-                        if p.place >= self._redo.get(h.block, h.end):
-                            given("redo", p)
+                pieces = self._pieces.setdefault(h.block, [])
+                if not pieces:
+                    for p in cuts.pieces(h):
+                        self._put(p, pieces)
+                        if p.place >= redo.get(h.block, h.end):
+                            self.ledger.given("redo", p)
                 elif pieces[0].place != h.start:
                     raise ValueError(f"block {h.block} is at position {h.start} of {name}, {pieces[0].place} elsewhere")
                 for p in pieces:
-                    given("table", (name, p))
+                    self.ledger.given("table", (name, p))
 
-    def loose(self, block: int) -> None:
-        """A block that nobody holds, and that may be found."""
-        piece = Piece(block, 0)
-        self._pieces[block] = [piece]
-        self.ledger.given("place", piece, 0)
+    def _put(self, piece: Piece, pieces: list[Piece]) -> None:
+        pieces.append(piece)
+        self.ledger.given("place", piece, piece.place)
         self.ledger.given("addressable", piece)
+
+    def _all_pieces(self) -> list[Piece]:
+        return [p for pieces in self._pieces.values() for p in pieces]
 
     def in_loop(self, loop: str, *states: str) -> None:
         """Where the scheduler is, and the states of steps, the oldest first."""
@@ -188,9 +195,9 @@ class Books:
         """Of the blocks of a request, in the order of their tokens."""
         return (p for h in self.held[request] for p in self._pieces[h.block])
 
-    def value(self, function: str, *key: Any, default: Any = 0) -> Any:
+    def value(self, function: str, key: Any, default: Any = 0) -> Any:
         """A function's value."""
-        return self.ledger.function(function).get(key[0] if len(key) == 1 else key, default)
+        return self.ledger.function(function).get(key, default)
 
     def redo(self) -> dict[int, int]:
         """By block, the position from which it is known to be wrong."""

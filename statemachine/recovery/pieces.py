@@ -7,7 +7,7 @@ invalid by its first piece. The block is wrong from its first wrong piece on, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from interlock.statemachine.recovery.report import Group, HeldRequest
@@ -43,6 +43,17 @@ def held_blocks(request: HeldRequest, groups: Sequence[Group]) -> list[Held]:
         if block is not None
     ]
     return found if len(groups) == 1 else sorted(found, key=lambda h: h.start)
+
+
+def only(held: Iterable[Held], blocks: Collection[int]) -> list[Held]:
+    """Those of them."""
+    return [h for h in held if h.block in blocks]
+
+
+def from_the_first_of(held: Sequence[Held], blocks: Collection[int]) -> list[Held]:
+    """From the first of them on, in every group; nothing that is done about them touches what comes before."""
+    first = min((h.start for h in held if h.block in blocks), default=None)
+    return [h for h in held if first is not None and h.end > first]
 
 
 class Cuts(dict[int, set[int]]):

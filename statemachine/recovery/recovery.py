@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.recovery.books import BY_BLOCK, WHOLE, Books
 from interlock.statemachine.recovery.offers import Offers
-from interlock.statemachine.recovery.pieces import Piece, has_what_it_attends_to
+from interlock.statemachine.recovery.pieces import Held, Piece, from_the_first_of, has_what_it_attends_to, only
 from interlock.statemachine.recovery.report import Group, HeldRequest, LoadReport, Recovered, Rollback
 
 
@@ -47,11 +49,11 @@ class LoadRecovery:
         switches: Mapping[str, str] | None = None,
         spec: Specification = SPECIFICATION,
     ) -> None:
-        self._spec = spec
-        self._switches = spec.switch_values() if switches is None else dict(switches)
+        values = spec.switch_values() if switches is None else dict(switches)
         self._groups = tuple(groups)
+        self._books = Books(spec, values, self._groups)
         self._redo: dict[int, int] = {}
-        self.offers = Offers(self._switches, spec=spec)
+        self.offers = Offers(values, spec=spec)
 
     # -- when an output is processed ----------------------------------------------------------------
 
@@ -67,11 +69,8 @@ class LoadRecovery:
         """
         invalid, failed = set(report.invalid_block_ids), set(report.failed_recving)
         listed = [q for q in requests if q.request_id in failed or _holds_one_of(invalid, q)]
-        books = self._books(listed, scheduled=report.num_scheduled_tokens)
-        books.lay_out(hashed=True)
-        held = {h.block for blocks in books.held.values() for h in blocks}
-        for block in invalid - held:
-            books.loose(block)
+        held = partial(from_the_first_of, blocks=invalid)
+        books = self._open(listed, held, invalid=invalid, scheduled=report.num_scheduled_tokens)
         books.in_loop("between", *("dispatched",) * books.steps)
         for block in invalid:
             books.ledger.deliver("invalid_msg", (0, books.first_piece(block)))
@@ -85,10 +84,10 @@ class LoadRecovery:
             done = taker.recover(q, bad, failed)
             if done is not None:
                 rollbacks[q.request_id] = done
-        left = books.ledger.question("process_outputs", "t")(0)
+        left = books.why_not["process_outputs"](0)
         assert left != "scanned-first", "a request holds an invalid block, and nothing was done about it"
-        self._keep(books, ended=[name for name, done in rollbacks.items() if done.ends])
-        return Recovered(rollbacks, books.unhashed(), taker.parked())
+        self._keep(ended=[name for name, done in rollbacks.items() if done.ends])
+        return Recovered(rollbacks, books.unhashed())
 
     # -- while a schedule is made -------------------------------------------------------------------
 
@@ -110,8 +109,7 @@ class LoadRecovery:
         listed = [q for q in requests if _holds_one_of(self._redo, q)]
         if not listed:
             return Recovered()
-        books = self._books(listed)
-        books.lay_out(hashed=True)
+        books = self._open(listed, partial(from_the_first_of, blocks=self._redo))
         books.in_loop("run_loop", *("dispatched",) * books.steps)
         taker = _Taker(books, self._groups)
         rollbacks = {}
@@ -119,15 +117,14 @@ class LoadRecovery:
             done = taker.try_each("take_over", q, [p for p in books.pieces(q.request_id) if p.block in self._redo])
             if done is not None:
                 rollbacks[q.request_id] = done
-        self._keep(books)
+        self._keep()
         return Recovered(rollbacks, books.unhashed())
 
     def waits(self, request: HeldRequest) -> bool:
         """Whether a request must not be scheduled now: it counts a block that another is to compute again."""
         if not _holds_one_of(self._redo, request):
             return False
-        books = self._books([request])
-        books.lay_out(hashed=True)
+        books = self._open([request], partial(only, blocks=self._redo))
         step = books.steps
         books.in_loop("run_loop", *("dispatched",) * step, "building")
         try:
@@ -150,11 +147,8 @@ class LoadRecovery:
         listed = [(replace(q, status="running"), n) for q, n in step if _holds_one_of(self._redo, q)]
         if not listed:
             return
-        books = self._books([q for q, _ in listed])
-        for q, n in listed:
-            books.cut(q.num_computed_tokens, q.request_id)
-            books.cut(q.num_computed_tokens + n, q.request_id)
-        books.lay_out(hashed=False)
+        ends = {q.request_id: q.num_computed_tokens + n for q, n in listed}
+        books = self._open([q for q, _ in listed], partial(only, blocks=self._redo), ends=ends)
         now = books.steps
         for q, n in listed:
             for p in books.pieces(q.request_id):
@@ -162,7 +156,7 @@ class LoadRecovery:
                     books.ledger.given("planned", p)
         books.in_loop("run_loop", *("idle",) * now, "building")
         books.ledger.do("dispatch", now)
-        self._keep(books)
+        self._keep()
 
     # -- what ends ----------------------------------------------------------------------------------
 
@@ -177,14 +171,16 @@ class LoadRecovery:
 
     # -- books --------------------------------------------------------------------------------------
 
-    def _books(self, requests: Iterable[HeldRequest], scheduled: Mapping[str, int] | None = None) -> Books:
-        return Books(
-            self._spec, self._switches, self._groups, requests,
-            scheduled=scheduled, redo=self._redo, refused=self.offers.refused,
-        )  # fmt: skip
+    def _open(
+        self, requests: Iterable[HeldRequest], held: Callable[[list[Held]], list[Held]], **more: Any
+    ) -> Books:
+        """The books of this moment."""
+        self._books.open(requests, held, redo=self._redo, refused=self.offers.refused, **more)
+        return self._books
 
-    def _keep(self, books: Books, ended: Iterable[str] = ()) -> None:
+    def _keep(self, ended: Iterable[str] = ()) -> None:
         """What is to be remembered of what the actions have changed."""
+        books = self._books
         for block in {h.block for held in books.held.values() for h in held}:
             self._redo.pop(block, None)
         self._redo.update(books.redo())
@@ -200,11 +196,6 @@ class _Taker:
     def __init__(self, books: Books, groups: Sequence[Group]) -> None:
         self._books = books
         self._groups = groups
-        self._why_not: dict[str, Callable[..., str | None]] = {
-            **{a: books.ledger.question(a, "r", "t", "b") for a in BY_BLOCK},
-            **{a: books.ledger.question(a, "r", "t") for a in (*WHOLE, "keep_base")},
-            "take_over": books.ledger.question("take_over", "r", "b"),
-        }
 
     def recover(self, q: HeldRequest, bad: Sequence[Piece], failed: Collection[str]) -> Rollback | None:
         """What is done about the failed loads of a request; failures of whole loads come first."""
@@ -219,16 +210,9 @@ class _Taker:
         """The first of the pieces about which the action may be done, done."""
         return self._first(q, self._books.base(q.request_id), ((action, (q.request_id, p)) for p in pieces))
 
-    def parked(self) -> dict[int, frozenset[int]]:
-        """Blocks that are not free before a step is processed, by step."""
-        found: dict[int, set[int]] = {}
-        for step, piece in self._books.ledger.relation("parked"):
-            found.setdefault(step, set()).add(piece.block)
-        return {step: frozenset(blocks) for step, blocks in found.items()}
-
     def _first(self, q: HeldRequest, base: int, tries: Iterable[tuple[str, tuple[object, ...]]]) -> Rollback | None:
         for action, arguments in tries:
-            if self._why_not[action](*arguments) is None:
+            if self._books.why_not[action](*arguments) is None:
                 self._books.ledger.do(action, *arguments)
                 last = arguments[-1]
                 return self._read(q, action, last.block if isinstance(last, Piece) else None, base)
@@ -238,6 +222,7 @@ class _Taker:
         books, name = self._books, q.request_id
         status = books.value("status", name, default="absent")
         computed = books.value("computed", name)
+        parked = books.ledger.relation("parked")
         goes_on = status not in ("absent", "held")
         return Rollback(
             name, action, block, status, base, computed,
@@ -246,6 +231,7 @@ class _Taker:
             num_cached_tokens=books.value("cached", name),
             num_external_tokens=books.value("external", name),
             dropped=tuple(s for s in range(books.steps) if (name, s) in books.ledger.relation("stale_in")),
+            parked=tuple(s for s in range(books.steps) if any((s, p) in parked for p in books.pieces(name))),
             preempt=goes_on and not has_what_it_attends_to(q, self._groups, computed),
         )  # fmt: skip
 

@@ -89,6 +89,7 @@ class Rollback:
         status: afterwards; ``absent`` if it has ended.
         base: how many of its tokens were computed for sure, before.
         dropped: the unprocessed steps (0 is the one being processed) whose output for it is not to be delivered.
+        parked: if it has ended, the unprocessed steps that may still write its blocks: these are not free before.
         preempt: it cannot go on from there: a windowed group has given back what the tokens from there on attend to.
     """
 
@@ -103,6 +104,7 @@ class Rollback:
     num_cached_tokens: int
     num_external_tokens: int
     dropped: tuple[int, ...] = ()
+    parked: tuple[int, ...] = ()
     preempt: bool = False
 
     @property
@@ -118,9 +120,7 @@ class Recovered:
     Args:
         rollbacks: by request; one that is not here goes on as it was.
         unhashed: blocks that lose their hash.
-        parked: blocks of ended requests that are not free before an unprocessed step (its number) is processed.
     """
 
     rollbacks: Mapping[str, Rollback] = field(default_factory=dict)
     unhashed: frozenset[int] = frozenset()
-    parked: Mapping[int, frozenset[int]] = field(default_factory=dict)
