@@ -166,7 +166,7 @@ class Engine:
         names = [n for n in self.order if not chosen or n in chosen]
         preempted = False
         for r in [self.requests[n] for n in names]:
-            if r.status == "running" and not self._waits(r):
+            if r.status == "running" and not self.waits(r):
                 preempted |= self._run(r, min(self._budget, chunk, self._schedulable(r)))
         if not preempted:
             self.note("begin_waiting_loop", hidden=True)
@@ -181,7 +181,8 @@ class Engine:
         self.steps.append(step)
         return step
 
-    def _waits(self, r):
+    def waits(self, r):
+        """Whether r counts what another is to compute again."""
         return self.recovery.owes and self.recovery.waits(self.view(r))
 
     def _schedulable(self, r):
@@ -227,7 +228,7 @@ class Engine:
             self._after_load(r)
         if r.status == "promoted":
             tokens = min(self._budget, chunk, self._schedulable(r))
-            if self._waits(r):
+            if self.waits(r):
                 return True
             if self._missing(r, tokens) > len(self.free):
                 return False

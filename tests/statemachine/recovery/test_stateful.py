@@ -99,6 +99,8 @@ class Runs(RuleBasedStateMachine):
         told = {e: [n for n, said in entries.items() if said == e] for e in ("lost", "wrong")}
         self.engine.update(**told)
         assert not bad & self.engine.hashes.keys(), "an invalid block can be found"
+        if any(self.engine.waits(r) for r in self.engine.alive if r.table) and data.draw(mostly) and self.endable():
+            self.finish(data)  # whoever waits takes over, or waits for ever
 
     @precondition(lambda self: self.endable())
     @rule(data=st.data())
@@ -114,7 +116,7 @@ class Runs(RuleBasedStateMachine):
         return [r.name for r in owing or every if r.status in ENDABLE]
 
     @precondition(lambda self: len(self.engine.order) > 1 and self.running())
-    @rule(data=st.data(), really=rarely)
+    @rule(data=st.data(), really=st.booleans())
     def reset(self, data, really):
         if really:
             self.counted("reset")
@@ -152,7 +154,7 @@ def test_recovery_keeps_all_properties_in_random_runs():
     run_state_machine_as_test(
         Runs,
         settings=settings(
-            max_examples=400,
+            max_examples=250,
             stateful_step_count=40,
             deadline=None,
             derandomize=True,
@@ -164,4 +166,4 @@ def test_recovery_keeps_all_properties_in_random_runs():
     assert {n for n, count in Runs.fired.items() if count < steps / 100} == set(), Runs.fired
     assert set(Runs.fired) == {"add", "schedule", "run", "update", "finish", "reset", "load_ends"}
     assert [a for a in RECOVERS if Runs.acted[a] < 3] == [], Runs.acted
-    assert Runs.replays > 100
+    assert Runs.replays > 60
