@@ -11,16 +11,18 @@ Printed as a table, under a preset or the default one, of KV offloading or of an
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from interlock.spec import encoder, kv
+from interlock.spec import encoder, engine, kv
+from interlock.spec.language.elaborate import fold
 from interlock.spec.language.render import render
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import TRUE
 from interlock.statemachine.decisions.program import Program, compile_program
 from interlock.statemachine.names import did_you_mean
+from interlock.statemachine.recovery.books import ACTIONS, ASKED, WANTED, with_prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,13 @@ class ListedDecision:
     """One decision.
 
     Args:
-        kind: a conjunct of a guard, a row of a lifecycle, an update of a variable, or a choice.
+        kind: a conjunct of a guard, a row of a lifecycle, an update of a variable, a term that is read, or a choice.
         where: action and conjunct, lifecycle and row, or the module of a choice.
         text: what is decided.
         switches: those whose value changes it.
     """
 
-    kind: Literal["guard", "row", "update", "choice"]
+    kind: Literal["guard", "row", "update", "term", "choice"]
     where: str
     text: str
     how: Literal["compiled", "hand-written"]
@@ -148,15 +150,49 @@ HAND_WRITTEN_FOR_ENCODERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Something that runs, and what of it is written by hand."""
-
-    spec: Specification
-    by_hand: tuple[ListedDecision, ...]
-
-
-PARTS = {"kv": Part(kv.SPECIFICATION, HAND_WRITTEN), "encoder": Part(encoder.SPECIFICATION, HAND_WRITTEN_FOR_ENCODERS)}
+HAND_WRITTEN_FOR_RECOVERY = (
+    _choice(
+        "recovery.LoadRecovery.take_report",
+        "requests are tried in the engine's order, their invalid blocks in the order of the tokens, whole loads first",
+        "contract 5(b), 6.1",
+    ),
+    _choice(
+        "recovery.LoadRecovery.dispatched",
+        "a new block is not wrong any more; what a step computes again is planned from a request's computed tokens on",
+        "contract G1, Q20",
+    ),
+    _choice(
+        "recovery.LoadRecovery.blocks_forgotten",
+        "a block that nobody holds or can find is owed to nobody",
+        "contract G1",
+    ),
+    _choice(
+        "recovery.LoadRecovery.request_finished",
+        "a refusal is forgotten with its request",
+        "contract I-15",
+    ),
+    _choice(
+        "pieces.Cuts",
+        "a block of many tokens is as many blocks of one as counts end within it; it is invalid by its first, wrong "
+        "from its first wrong one on, and found if all are",
+        "module engine: one block holds one token",
+    ),
+    _choice(
+        "pieces.from_the_first_of",
+        "what comes before the first failed block of a request is left out: no action touches it",
+        "contract 5(b)",
+    ),
+    _choice(
+        "pieces.has_what_it_attends_to",
+        "a request whose windowed group has given back what it would attend to is to be preempted",
+        "R-45: not asked of vLLM, which refuses such reports",
+    ),
+    _choice(
+        "books.with_prompts",
+        "where the specification says how many tokens every prompt has, each request's own number is read",
+        "module engine: PROMPT",
+    ),
+)
 
 
 def listing(
@@ -165,6 +201,36 @@ def listing(
     """All decisions under switch values: compiled ones first."""
     program = compile_program(spec, switches)
     return [*_guards(program), *_rows(program), *_updates(program), *by_hand]
+
+
+def recovery_listing(
+    spec: Specification,
+    switches: Mapping[str, str],
+    by_hand: Iterable[ListedDecision] = HAND_WRITTEN_FOR_RECOVERY,
+) -> list[ListedDecision]:
+    """The same of recovery from failed loads, which runs some actions of module ``engine`` and asks about others."""
+    program = compile_program(with_prompts(spec), switches, wanted=WANTED)
+    asked = {f"{action}/{conjunct}" for action, conjunct in ASKED}
+    guards = [d for d in _guards(program) if d.where.partition("/")[0] in ACTIONS or d.where in asked]
+    rows = [d for d in _rows(program) if d.where.rpartition("/")[2] in ACTIONS]
+    updates = [d for d in _updates(program) if d.where.partition("/")[0] in ACTIONS]
+    return [*guards, *rows, *updates, *_terms(program), *by_hand]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that runs, what of it is written by hand, and how its decisions are listed."""
+
+    spec: Specification
+    by_hand: tuple[ListedDecision, ...]
+    listed: Callable[[Specification, Mapping[str, str], Iterable[ListedDecision]], list[ListedDecision]] = listing
+
+
+PARTS = {
+    "kv": Part(kv.SPECIFICATION, HAND_WRITTEN),
+    "encoder": Part(encoder.SPECIFICATION, HAND_WRITTEN_FOR_ENCODERS),
+    "recovery": Part(engine.SPECIFICATION, HAND_WRITTEN_FOR_RECOVERY, recovery_listing),
+}
 
 
 def _guards(program: Program) -> Iterable[ListedDecision]:
@@ -204,6 +270,13 @@ def _updates(program: Program) -> Iterable[ListedDecision]:
                 )  # fmt: skip
 
 
+def _terms(program: Program) -> Iterable[ListedDecision]:
+    for name, term, _ in WANTED.terms:
+        text = render(fold(term, dict(program.switches)))
+        switches = _switches(program.spec, term.model_dump_json())
+        yield ListedDecision("term", name, text, "compiled", "seeds 001", switches)
+
+
 def _switches(spec: Specification, serialised: str) -> tuple[str, ...]:
     return tuple(s.name for s in spec.switches if f'"switch":"{s.name}"' in serialised)
 
@@ -232,7 +305,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"listing: {wrong}", file=sys.stderr)
         return 2
     chosen = PARTS[part]
-    print(markdown(listing(chosen.spec, chosen.spec.switch_values(preset), chosen.by_hand)))
+    print(markdown(chosen.listed(chosen.spec, chosen.spec.switch_values(preset), chosen.by_hand)))
     return 0
 
 

@@ -29,6 +29,14 @@ WHOLE = ("take_failure", "fail_failure")
 ACTIONS = (*BY_BLOCK, *WHOLE, "keep_base", "take_over", "begin_update", "dispatch")
 """The actions that recovery runs."""
 
+ASKED = (
+    ("process_outputs", "scanned-first"),
+    ("compute_held", "shared-blocks-are-awaited"),
+    ("offer_async", "not-refused"),
+    ("offer_sync", "not-refused"),
+)
+"""What else it asks, by action and conjunct."""
+
 WANTED = Wanted(
     questions=(
         *((action, ("r", "t", "b")) for action in BY_BLOCK),

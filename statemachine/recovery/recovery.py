@@ -171,9 +171,7 @@ class LoadRecovery:
 
     # -- books --------------------------------------------------------------------------------------
 
-    def _open(
-        self, requests: Iterable[HeldRequest], held: Callable[[list[Held]], list[Held]], **more: Any
-    ) -> Books:
+    def _open(self, requests: Iterable[HeldRequest], held: Callable[[list[Held]], list[Held]], **more: Any) -> Books:
         """The books of this moment."""
         self._books.open(requests, held, redo=self._redo, refused=self.offers.refused, **more)
         return self._books

@@ -28,7 +28,7 @@ class Case:
 
 
 @st.composite
-def cases(draw, asynchronous=st.booleans()):
+def cases(draw, loading=(True, False)):
     sizes = draw(st.lists(st.sampled_from((1, 2, 4)), min_size=1, max_size=2))
     groups = tuple(Group(n) for n in sizes)
     depth = draw(st.sampled_from((1, 2)))
@@ -37,7 +37,7 @@ def cases(draw, asynchronous=st.booleans()):
     requests, told = [], {}
     for n in range(draw(st.integers(1, 4))):
         name = f"r{n}"
-        waits = draw(asynchronous)
+        waits = draw(st.sampled_from(loading))
         shared = draw(st.integers(0, 4 * min(sizes))) // max(sizes) * max(sizes)
         processed = draw(st.integers(max(1, shared), shared + 12))
         scheduled = [] if waits else [draw(st.integers(0, 5)) for _ in range(depth)]
@@ -234,7 +234,7 @@ def test_recovery_is_right_about_what_is_in_the_blocks(case):
 
 
 @settings(max_examples=250, deadline=None)
-@given(cases(asynchronous=st.just(False)))
+@given(cases(loading=(False,)))
 def test_the_seeds_base_is_the_same_at_depth_one_and_too_high_at_depth_two(case):
     """Without faults in the map. At depth 2 it is so by the tokens of the step after."""
     case.told = None

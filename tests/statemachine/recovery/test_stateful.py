@@ -5,6 +5,7 @@ and recovery does each of the things that it can do, or the test fails: it would
 """
 
 from collections import Counter
+from typing import ClassVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -33,9 +34,9 @@ rarely = st.sampled_from((False,) * 3 + (True,))
 class Runs(RuleBasedStateMachine):
     """Arrivals that share prefixes, chunked prefills, loads that fail, ends, resets, pressure, wrong maps of tokens."""
 
-    fired: Counter = Counter()
-    acted: Counter = Counter()
-    replays = 0
+    fired: ClassVar[Counter] = Counter()
+    acted: ClassVar[Counter] = Counter()
+    replays: ClassVar[int] = 0
 
     @initialize(
         blocks=st.integers(4, 10),

@@ -1,0 +1,241 @@
+"""What the tests by contents and by random runs do not single out."""
+
+import doctest
+from importlib import import_module
+
+import pytest
+from support.recovering import Engine
+from support.recovering_oracle import violations
+from support.recovering_replay import replayed
+
+from interlock.spec.engine import SPECIFICATION
+from interlock.spec.engine.vocabulary import PROMPT
+from interlock.spec.language import terms as T
+from interlock.statemachine.decisions.listing import HAND_WRITTEN_FOR_RECOVERY, recovery_listing
+from interlock.statemachine.recovery import Group, HeldRequest, LoadRecovery, LoadReport, Offers
+from interlock.statemachine.recovery.books import ACTIONS, with_prompts
+
+
+def recovery(*groups, **switches):
+    values = SPECIFICATION.switch_values(changes=switches)
+    return LoadRecovery(groups=groups or (Group(4),), switches=values)
+
+
+def running(name, table, computed, scheduled=0, prompt=None, **more):
+    """A request of one group; what is in flight is on top of what is computed."""
+    return HeldRequest(
+        name, [table], computed + scheduled, prompt or computed + scheduled, scheduled=(scheduled,), **more
+    )
+
+
+# -- a block is computed again in several steps --------------------------------------------------------
+
+
+def test_under_a_token_budget_a_block_is_owed_until_its_last_token_is_scheduled():
+    r = recovery()
+    r.take_report(LoadReport({8}), [running("A", [7, 8, 9], 8, 3), running("B", [7, 8, 5], 8, 1)])
+    sharer, owed = HeldRequest("B", [[7, 8, 5]], 8, 9), []
+    for start in (4, 6, 7):
+        a = HeldRequest("A", [[7, 8, 9]], start, 11)
+        assert not r.waits(a)
+        owed.append((r.wrong_from.get(8), r.waits(sharer)))
+        r.dispatched([(a, 2 if start == 4 else 1)])
+    owed.append((r.wrong_from.get(8), r.waits(sharer)))
+
+    assert owed == [(4, True), (6, True), (7, True), (None, False)]
+    assert r.wrong_from == {9: 8, 5: 8}  # their own last blocks
+    assert r.owes
+
+
+def test_in_an_engine_nobody_reads_or_finds_a_half_computed_block():
+    engine = Engine(blocks=6, block_size=4, budget=64)
+    engine.add("A", (1,) * 9)
+    engine.add("B", (1,) * 9)
+    engine.schedule(offers={"A": ("sync", 8)})
+    engine.run(*engine.requests["A"].table[:2])
+    engine.update()
+    for _ in range(8):
+        assert violations(engine) == set()
+        assert engine.delivered == [] or engine.requests["A"].computed >= 9
+        engine.schedule(chunk=3)
+        engine.run()
+        engine.update()
+    assert set(engine.delivered) == {"A", "B"}
+
+
+# -- whoever was to compute a block again goes away ------------------------------------------------------
+
+
+@pytest.mark.parametrize("goes", ["finish", "reset"])
+def test_a_sharer_takes_over(goes):
+    engine = Engine(blocks=4)
+    engine.add("A")
+    engine.add("B")
+    engine.schedule(offers={"A": ("sync", 1)})
+    engine.run(0)
+    engine.update()
+    getattr(engine, goes)("A")
+    engine.schedule("B")
+    engine.run()
+    engine.update()
+
+    assert [e.action for e in engine.events if e.event == "take_over"] == ["take_over"]
+    assert engine.delivered == ["B"]
+    assert violations(engine) == set()
+    assert replayed(engine) == (set(), None)
+
+
+def test_what_nobody_holds_is_owed_to_nobody():
+    r = recovery()
+    r.take_report(LoadReport({8}), [running("A", [7, 8], 8)])
+    assert r.wrong_from == {8: 4}
+    r.blocks_forgotten([8, 9])
+    assert not r.owes
+
+
+def test_a_block_that_is_allocated_anew_is_not_wrong():
+    r = recovery()
+    r.take_report(LoadReport({8}), [running("A", [7, 8], 8)])
+    r.dispatched([(HeldRequest("C", [[8]], 0, 4), 1)], new_block_ids=[8])
+    assert not r.owes
+
+
+# -- the policy fail -------------------------------------------------------------------------------------
+
+
+def test_every_later_block_loses_its_hash_freshly_scheduled_ones_included():
+    r = recovery(load_failure_policy="fail")
+    q = HeldRequest("A", [[6, 7, 8, 9]], 15, 15, scheduled=(3, 2))
+
+    answer = r.take_report(LoadReport({7}), [q])
+
+    done = answer.rollbacks["A"]
+    assert (done.action, done.ends, done.status) == ("fail_running", True, "absent")
+    assert answer.unhashed == {7, 8, 9}
+    assert (done.dropped, done.parked) == ((0, 1), (1,))
+
+
+def test_a_request_that_still_loads_is_held():
+    r = recovery(load_failure_policy="fail")
+    done = r.take_report(LoadReport({7}), [HeldRequest("A", [[6, 7]], 8, 8, "loading")]).rollbacks["A"]
+    assert (done.action, done.ends, done.status, done.parked) == ("fail_loading", True, "held", ())
+
+
+# -- loads that fail as a whole, and what is offered after a failure ---------------------------------------
+
+
+def test_a_load_that_failed_as_a_whole_leaves_nothing_and_is_not_offered_again():
+    r = recovery()
+    q = HeldRequest("A", [[6, 7]], 8, 8, "loading", num_external_tokens=4)
+    done = r.take_report(LoadReport(failed_recving=["A", "gone"]), [q]).rollbacks["A"]
+    assert (done.action, done.num_computed_tokens, done.num_external_tokens) == ("take_failure", 0, 0)
+    assert not r.offers.may_offer("A")
+
+    r.request_finished("A")
+    assert r.offers.may_offer("A")
+
+
+def test_what_was_offered_in_vain_may_be_offered_under_the_old_value():
+    offers = Offers(SPECIFICATION.switch_values(changes={"reoffer": "allowed"}))
+    offers.refuse("A")
+    assert offers.may_offer("A")
+
+
+def test_a_request_that_has_failed_leaves_no_refusal_for_the_next_of_its_id():
+    r = recovery(load_failure_policy="fail")
+    r.take_report(LoadReport(failed_recving=["A"]), [HeldRequest("A", [[6]], 4, 4, "loading")])
+    assert r.offers.may_offer("A")
+
+
+# -- groups ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("window", "preempt"), [(None, True), (8, True), (4, False)])
+def test_where_a_window_was_given_back_the_request_is_to_be_preempted(window, preempt):
+    """It goes back to token 8; a window of 8 then begins at token 0, one of 4 at token 4."""
+    r = recovery(Group(4), Group(4, window))
+    q = HeldRequest("A", [[1, 2, 3, 4], [None, 12, 13, 14]], 16, 16)
+
+    done = r.take_report(LoadReport({3}), [q]).rollbacks["A"]
+
+    assert (done.num_computed_tokens, done.preempt) == (8, preempt)
+
+
+def test_a_block_of_a_coarser_group_is_cut_where_its_request_goes_back_to():
+    r = recovery(Group(1), Group(2))
+    r.take_report(LoadReport({9}), [HeldRequest("A", [[8, 9], [10]], 2, 2)])
+    assert r.wrong_from == {9: 1, 10: 1}
+
+
+@pytest.mark.parametrize(
+    ("requests", "words"),
+    [
+        ([HeldRequest("A", [[1], [2]], 4, 4)], "A has 2 block tables for 1 groups"),
+        ([running("A", [1, 2], 8), running("B", [2, 1], 8)], "block 2 is at position 0 of B, 4 elsewhere"),
+    ],
+)
+def test_tables_that_cannot_be_are_refused(requests, words):
+    with pytest.raises(ValueError, match=words):
+        recovery().take_report(LoadReport({2}), requests)
+
+
+def test_sizes_are_positive():
+    with pytest.raises(ValueError, match="positive numbers of tokens"):
+        Group(0)
+
+
+# -- nothing to do -------------------------------------------------------------------------------------------
+
+
+def test_a_report_on_blocks_that_nobody_counts_changes_no_request():
+    """Freshly scheduled blocks are no loaded ones; a block that nobody holds loses its hash."""
+    answer = recovery().take_report(LoadReport({9, 77}), [running("A", [7, 8, 9], 8, 3)])
+    assert answer.rollbacks == {}
+    assert answer.unhashed == {9, 77}
+
+
+def test_a_map_that_is_wrong_by_more_than_one_token_changes_nothing_for_us():
+    q = running("A", [7, 8, 9], 8, 3)
+    right = recovery().take_report(LoadReport({8}, (), {"A": 3}), [q])
+    for said in ({"A": 11}, {"A": 1}, {}, None):
+        assert recovery().take_report(LoadReport({8}, (), said), [q]) == right
+    believed = recovery(recovery_base="computed_minus_scheduled")
+    assert believed.take_report(LoadReport({8}, (), {"A": 7}), [q]).rollbacks == {}
+
+
+# -- what is compiled and what is not ----------------------------------------------------------------------------
+
+
+def test_the_listing_says_what_is_compiled_and_what_is_not():
+    rows = recovery_listing(SPECIFICATION, SPECIFICATION.switch_values())
+    compiled = {r.where: r for r in rows if r.how == "compiled"}
+
+    assert "recovery_base" in compiled["base"].switches
+    assert compiled["base"].text == "computed(r) - in_flight(r)"
+    assert {s for r in rows for s in r.switches} >= {
+        "recovery_base", "load_failure_policy", "invalid_hash", "in_flight_output", "invalid_scan", "reoffer",
+        "shared_recompute", "cached_count",
+    }  # fmt: skip
+    assert {r.where for r in rows if r.how == "hand-written"} == {r.where for r in HAND_WRITTEN_FOR_RECOVERY}
+    assert not any(r.switches for r in HAND_WRITTEN_FOR_RECOVERY)
+    for r in HAND_WRITTEN_FOR_RECOVERY:
+        module, _, names = r.where.partition(".")
+        found = import_module(f"interlock.statemachine.recovery.{module}")
+        for name in names.split("."):
+            found = getattr(found, name)
+
+
+def test_no_length_of_the_models_prompts_is_left_in_what_recovery_runs():
+    spec = with_prompts(SPECIFICATION)
+    for name in ACTIONS:
+        action = spec.action(name)
+        terms = [t for u in action.updates for t in (u.value, u.when, *u.args)] + [c.term for c in action.guard]
+        assert not any(T.Int(value=PROMPT) == t for term in terms for t in T.subterms(term)), name
+
+
+@pytest.mark.parametrize("name", ["recovery", "offers"])
+def test_examples_in_the_documentation_run(name):
+    tried = doctest.testmod(import_module(f"interlock.statemachine.recovery.{name}"))
+
+    assert tried.attempted
+    assert not tried.failed
