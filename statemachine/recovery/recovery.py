@@ -18,7 +18,6 @@ compiled from the specification (``python -m interlock.statemachine.decisions.li
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -137,14 +136,13 @@ class LoadRecovery:
         """The schedule is made, and the step goes to the workers.
 
         Args:
-            step: the requests in it, each as it was before, with its new blocks or without, and how many tokens it
-                computes from its computed ones on.
+            step: the requests in it, running by now, each with the tokens that it had computed before, and with how
+                many more the step computes. Its new blocks may be there or not.
             new_block_ids: blocks that were allocated for it: what they held is of no concern any more.
         """
         for block in new_block_ids:
             self._redo.pop(block, None)
-        # Whoever is in the step has been admitted, whatever it was before.
-        listed = [(replace(q, status="running"), n) for q, n in step if _holds_one_of(self._redo, q)]
+        listed = [(q, n) for q, n in step if _holds_one_of(self._redo, q)]
         if not listed:
             return
         ends = {q.request_id: q.num_computed_tokens + n for q, n in listed}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 Status = Literal["running", "promoted", "loading", "loading_failed", "received", "received_failed", "held"]
 """Of a request that holds blocks: loading and what follows are WAITING_FOR_REMOTE_KVS and its sub-states, promoted is
@@ -40,6 +40,9 @@ class HeldRequest:
         stale: which of these steps were scheduled in an earlier life of the request (it was preempted since).
         placeholders: outputs that are awaited of unprocessed steps (vLLM: num_output_placeholders).
         num_cached_tokens, num_external_tokens: of the prompt; not computed, and of those, loaded.
+
+    Raises:
+        ValueError: there is no such status.
     """
 
     request_id: str
@@ -52,6 +55,12 @@ class HeldRequest:
     placeholders: int = 0
     num_cached_tokens: int = 0
     num_external_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if self.status not in get_args(Status):
+            raise ValueError(
+                f"{self.request_id} is {self.status!r}; a request that holds blocks is {', '.join(get_args(Status))}"
+            )
 
     def scheduled_in(self, step: int) -> int:
         """Tokens in an unprocessed step."""

@@ -14,6 +14,7 @@ from interlock.statemachine.trace import Trace, event, header
 
 ADMITTED = ("running", "promoted")
 LOADING = ("loading", "loading_failed")
+VISITED_ANEW = ("waiting", "preempted", "admitting")
 VISITED = ("waiting", "preempted", "received", "received_failed", "promoted")
 
 
@@ -113,7 +114,7 @@ class Engine:
             [list(r.table)],
             r.computed,
             len(r.prompt),
-            r.status,
+            "running" if r.status in VISITED_ANEW else r.status,  # it will be, once its visit is over
             scheduled=tuple(s.scheduled.get(r.name, (0, 0))[1] for s in self.steps),
             stale=frozenset(age for age, s in enumerate(self.steps) if r.name in s.stale),
             placeholders=r.placeholders,
@@ -350,7 +351,7 @@ class Engine:
             self._budget -= tokens
 
     def _action(self, r, held):
-        if r.status in ("waiting", "preempted", "admitting"):
+        if r.status in VISITED_ANEW:
             return "admit"
         if held:
             return "compute_held"

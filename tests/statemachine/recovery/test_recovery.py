@@ -47,6 +47,18 @@ def test_under_a_token_budget_a_block_is_owed_until_its_last_token_is_scheduled(
     assert r.owes
 
 
+def test_a_step_settles_only_what_it_computes():
+    """Here a sharer does not wait: it computes what comes after the block, which is wrong as before."""
+    r = recovery(shared_recompute="trusted")
+    r.take_report(LoadReport({8}), [running("A", [7, 8], 8), running("B", [7, 8, 5], 8, 1)])
+    sharer = HeldRequest("B", [[7, 8, 5]], 8, 9)
+
+    assert not r.waits(sharer)
+    r.dispatched([(sharer, 1)])
+
+    assert r.wrong_from == {8: 4, 5: 9}
+
+
 def test_in_an_engine_nobody_reads_or_finds_a_half_computed_block():
     engine = Engine(blocks=6, block_size=4, budget=64)
     engine.add("A", (1,) * 9)
@@ -177,6 +189,11 @@ def test_a_block_of_a_coarser_group_is_cut_where_its_request_goes_back_to():
 def test_tables_that_cannot_be_are_refused(requests, words):
     with pytest.raises(ValueError, match=words):
         recovery().take_report(LoadReport({2}), requests)
+
+
+def test_a_status_that_is_not_one_is_refused_and_not_passed_over():
+    with pytest.raises(ValueError, match="A is 'RUNNING'; a request that holds blocks is running, promoted"):
+        HeldRequest("A", [[1]], 4, 4, "RUNNING")
 
 
 def test_sizes_are_positive():
