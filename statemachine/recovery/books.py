@@ -124,7 +124,7 @@ class Books:
         cuts = Cuts()
         for name, blocks in self.held.items():
             # What a count may become, or where it ends within a block, in every group.
-            positions = {self.base(name), self.requests[name].num_computed_tokens, *((ends or {}).get(name, 0),)}
+            positions = {self.base(name), (ends or {}).get(name, 0)}
             positions.update(h.start for h in blocks if h.block in invalid)
             positions.update(redo[h.block] for h in blocks if h.block in redo)
             for position in positions:

@@ -79,13 +79,12 @@ class LoadRecovery:
         taker = _Taker(books, self._groups)
         rollbacks = {}
         for q in listed:
-            bad = [p for p in books.pieces(q.request_id) if p.block in invalid and p == books.first_piece(p.block)]
-            done = taker.recover(q, bad, failed)
+            done = taker.recover(q, [p for p in books.pieces(q.request_id) if p.block in invalid], failed)
             if done is not None:
                 rollbacks[q.request_id] = done
         left = books.why_not["process_outputs"](0)
         assert left != "scanned-first", "a request holds an invalid block, and nothing was done about it"
-        self._keep(ended=[name for name, done in rollbacks.items() if done.ends])
+        self._keep()
         return Recovered(rollbacks, books.unhashed())
 
     # -- while a schedule is made -------------------------------------------------------------------
@@ -174,7 +173,7 @@ class LoadRecovery:
         self._books.open(requests, held, redo=self._redo, refused=self.offers.refused, **more)
         return self._books
 
-    def _keep(self, ended: Iterable[str] = ()) -> None:
+    def _keep(self) -> None:
         """What is to be remembered of what the actions have changed."""
         books = self._books
         for block in {h.block for held in books.held.values() for h in held}:
@@ -182,8 +181,6 @@ class LoadRecovery:
         self._redo.update(books.redo())
         for name in books.ledger.relation("refused"):
             self.offers.refuse(name)
-        for name in ended:
-            self.offers.forget(name)
 
 
 class _Taker:
