@@ -100,7 +100,7 @@ def test_the_listing_is_printed_for_each_part(capsys):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["interlock", "encoders"], "unknown part 'encoders'; did you mean encoder?"),
+        (["interlock", "encoders"], "unknown part 'encoders'; did you mean encoder or recovery?"),
         (["interlok"], "unknown preset 'interlok'; did you mean interlock?"),
         (["vllm-0.22.1", "encoder", "kv"], "3 arguments; it takes [PRESET [PART]]"),
     ],
