@@ -133,6 +133,20 @@ def test_a_request_that_still_loads_is_held():
     assert (done.action, done.ends, done.status, done.parked) == ("fail_loading", True, "held", ())
 
 
+# -- a life that a reset has ended -----------------------------------------------------------------------
+
+
+def test_tokens_of_an_ended_life_are_not_in_flight():
+    """The processed step is of the life before: nothing of it is subtracted, from the base or from what is in flight."""
+    q = HeldRequest("A", [[7, 8, 9]], 10, 10, scheduled=(3, 2), stale={0})
+    for value in ("drop", "deliver"):
+        done = recovery(in_flight_output=value).take_report(LoadReport({8}), [q]).rollbacks["A"]
+        assert (done.base, done.num_computed_tokens) == (8, 4)
+        assert done.num_in_flight_tokens == (0 if value == "drop" else 2)
+    seeds = recovery(recovery_base="computed_minus_scheduled").take_report(LoadReport({8}), [q]).rollbacks["A"]
+    assert seeds.base == 7
+
+
 # -- loads that fail as a whole, and what is offered after a failure ---------------------------------------
 
 
