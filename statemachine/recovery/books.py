@@ -97,7 +97,6 @@ class Books:
         held: Callable[[list[Held]], list[Held]],
         *,
         redo: Mapping[int, int],
-        refused: Collection[str] = (),
         invalid: Collection[int] = (),
         scheduled: Mapping[str, int] | None = None,
         ends: Mapping[str, int] | None = None,
@@ -132,8 +131,6 @@ class Books:
         self._lay_out(cuts, redo)
         for block in set(invalid) - self._pieces.keys():
             self._put(Piece(block, 0), self._pieces.setdefault(block, []))
-        for name in refused:
-            self.ledger.given("refused", name)
 
     def _counts(self, q: HeldRequest, scheduled: Mapping[str, int] | None) -> None:
         given, name = self.ledger.given, q.request_id

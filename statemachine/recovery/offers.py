@@ -33,8 +33,7 @@ class Offers:
     def __init__(self, switches: Mapping[str, str] | None = None, *, spec: Specification = SPECIFICATION) -> None:
         values = spec.switch_values() if switches is None else switches
         self._ledger = Ledger(spec, values, sizes={}, domains={"block": tuple})
-        self.refused = self._ledger.relation("refused")
-        """Requests for which a load has failed; read it, never write it."""
+
         self._conditions = [c for c in map(self._condition, _OFFERS) if c is not None]
 
     def may_offer(self, request_id: str) -> bool:

@@ -170,7 +170,7 @@ class LoadRecovery:
 
     def _open(self, requests: Iterable[HeldRequest], held: Callable[[list[Held]], list[Held]], **more: Any) -> Books:
         """The books of this moment."""
-        self._books.open(requests, held, redo=self._redo, refused=self.offers.refused, **more)
+        self._books.open(requests, held, redo=self._redo, **more)
         return self._books
 
     def _keep(self) -> None:
