@@ -44,6 +44,7 @@ def unknown(kind: str, name: str, known: Sequence[str]) -> UsageProblem:
 def as_usage_problem(error: Exception) -> UsageProblem | None:
     """The problem that an engine's exception stands for, or None if it is a fault of ours."""
     from interlock.proofs.explorer.size import ScopeTooLarge
+    from interlock.proofs.mutation.baseline import TooLarge
     from interlock.spec.language.errors import SpecificationError
     from interlock.spec.language.specification import UnknownName
     from interlock.statemachine.trace import TraceError
@@ -56,6 +57,8 @@ def as_usage_problem(error: Exception) -> UsageProblem | None:
         return UsageProblem(f"{error.place}: {error.problem}", error.fix)
     if isinstance(error, ScopeTooLarge):
         return UsageProblem(error.wrong, error.right)
+    if isinstance(error, TooLarge):
+        return UsageProblem(str(error), "choose a smaller scope")
     if isinstance(error, TraceError):
         return UsageProblem(f"{error.place}: {error.wrong}", error.fix)
     if type(error).__name__ == "NoDevice":

@@ -1,0 +1,182 @@
+"""The driver of our own machine: a trace's engine side as calls of the port, its decisions as events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from interlock.adapters.conformance.driver import Inexpressible, Refused, Seen
+from interlock.adapters.conformance.prefixes import PlannedRequest, planned_requests, take_order
+from interlock.proofs.conformance import order
+from interlock.proofs.conformance.observed import Label
+from interlock.statemachine.port import ConnectorOutput, ConnectorPort, ScheduledRequest, ScheduledStep, TransferJob
+
+BLOCK_SIZE = 1 << 20
+"""Tokens per block: so many that one token a step fills none unless the trace says so."""
+
+
+class MachineDriver:
+    """Plays traces on connectors that ``make`` makes, one each."""
+
+    name = "interlock"
+
+    def __init__(self, make: Callable[[int], ConnectorPort]) -> None:
+        self._make = make
+
+    def play(self, trace: Sequence[Label]) -> Iterator[list[Seen]]:
+        """See :class:`Driver`."""
+        played = _Play(self._make(BLOCK_SIZE), planned_requests(trace, BLOCK_SIZE))
+        begin = 0
+        for end in order.split([x.event for x in trace]):
+            told: list[Seen] = []
+            try:
+                played.piece(trace[begin:end], begin, told)
+            except Inexpressible:
+                raise
+            except Exception as error:  # whatever it raises is its answer, and what the suite is after
+                raise Refused(error, told) from error
+            yield told
+            begin = end
+
+
+class _Play:
+    """One trace on one machine. Requests and jobs are kept by the trace's names for them."""
+
+    def __init__(self, machine: ConnectorPort, to_come: list[PlannedRequest]) -> None:
+        self._machine, self._to_come = machine, to_come[::-1]
+        self._now: dict[str, PlannedRequest] = {}
+        self._tokens: dict[str, int] = {}
+        """How far each running request is computed."""
+        self._full: dict[str, int] = {}
+        """How many of a request's blocks are published."""
+        self._kept: dict[str, PlannedRequest] = {}
+        """Requests that have ended since the last metadata, by their own ids."""
+        self._jobs: dict[str, int] = {}
+        machine.bind_gpu_block_pool(_References())
+
+    def piece(self, piece: Sequence[Label], at: int, told: list[Seen]) -> None:
+        """Call for one event, or for one schedule(); what is seen is added to ``told`` as it happens."""
+        event, args = piece[0].event, dict(piece[0].args)
+        name, job = args.get("r", ""), self._jobs.get(args.get("j", ""), -1)
+        match event:
+            case "add_request":
+                request = self._now[name] = self._to_come.pop()
+                self._full[name] = 0
+                told.append(Seen(event, {"r": request.request_id}))
+                self._machine.on_new_request(request)
+            case "finish":
+                request = self._kept[self._now[name].request_id] = self._now[name]
+                told.append(Seen(event, {"r": request.request_id}))
+                self._tokens.pop(name, None)
+                self._machine.request_finished(request, _numbers(request.table))
+            case "acknowledge" | "acknowledge_failure":
+                told.append(Seen(event, {"j": f"job{job}"}))
+                reported = {job: 1}
+                done = event == "acknowledge"
+                report = ConnectorOutput(completed=reported) if done else ConnectorOutput(failed=reported)
+                self._machine.update_connector_output(report)
+            case "loaded":
+                request_id = self._now[name].request_id
+                told.append(Seen(event, {"r": request_id}))
+                self._machine.update_connector_output(ConnectorOutput(finished_recving=(request_id,)))
+            case "reset_cache":
+                told.append(Seen(event))
+                self._machine.reset_cache()  # type: ignore[attr-defined]
+            case order.OUTPUT:
+                told.append(Seen(event))
+            case _:
+                self._schedule(piece, at, told)
+
+    # -- a schedule() ------------------------------------------------------------------------------
+
+    def _schedule(self, piece: Sequence[Label], at: int, told: list[Seen]) -> None:
+        preempted = [dict(x.args)["r"] for x in piece if x.event == "preempt"]
+        for name in preempted:
+            self._now[name].table.clear()
+            self._full[name] = 0
+            del self._tokens[name]
+        names = [dict(x.args).get("r", "") for x in piece if x.event not in ("preempt", order.BUILD)]
+        rows: dict[bool, list[ScheduledRequest]] = {True: [], False: []}
+        passed_over = set()
+        for name in dict.fromkeys(n for n in names if n in self._now and self._now[n].request_id not in self._kept):
+            running = name in self._tokens
+            row = self._visit(name, [(at + i, x) for i, x in enumerate(piece) if dict(x.args).get("r") == name])
+            if row is None:
+                passed_over.add(name)
+            elif row.num_scheduled_tokens:
+                rows[running].append(row)
+        for x in piece:
+            args = dict(x.args)
+            if x.event == "preempt" or (x.event in ("hit", "allocate", "publish") and args["r"] not in passed_over):
+                told.append(Seen(x.event, {**args, "r": self._now[args["r"]].request_id}))
+        ids = tuple(self._now[n].request_id for n in preempted)
+        metadata = self._machine.build_connector_meta(ScheduledStep.of((*rows[True], *rows[False]), ids))
+        planned = {(x.event, dict(x.args)["b"]): dict(x.args)["j"] for x in piece if x.event.startswith("plan_")}
+        for job in metadata.load_jobs:
+            told.append(self._planned("plan_load", job, planned))
+        stored = {j.job for j in metadata.store_jobs}
+        told += [Seen("order_flush", {"j": f"job{j}"}) for j in metadata.jobs_to_flush if j not in stored]
+        for job in metadata.store_jobs:
+            told.append(self._planned("plan_store", job, planned))
+            if job.job in metadata.jobs_to_flush:
+                told.append(Seen("order_flush", {"j": f"job{job.job}"}))
+        told.append(Seen(order.BUILD))
+        self._kept.clear()
+
+    def _visit(self, name: str, mine: list[tuple[int, Label]]) -> ScheduledRequest | None:
+        """Tell of a request what is told before the metadata; its row, or ``None`` if it has to ask again later."""
+        request, piece = self._now[name], [x for _, x in mine]
+        taken, running = take_order(piece, name), name in self._tokens
+        hits, loads = (sum(x.event == e for x in piece) for e in ("hit", "plan_load"))
+        table = [*request.table, *taken]
+        places = [table.index(dict(x.args)["b"]) for x in piece if x.event == "publish"]
+        full = self._full[name]
+        for at, x in mine:
+            if x.event in ("hit", "plan_load") and (running or request.table):
+                raise Inexpressible(at, "only a request without blocks is given any by a cache")
+            if x.event == "plan_load" and places:
+                raise Inexpressible(at, "a request that loads computes nothing in that step")
+            if x.event == "publish" and sorted(places) != list(range(full + hits, full + hits + len(places))):
+                raise Inexpressible(at, "blocks fill in the order of the table")
+        external = 0
+        if not running and not request.table:
+            offered, _ = self._machine.get_num_new_matched_tokens(request, hits * BLOCK_SIZE)
+            if offered is None:
+                return None
+            external = min(offered, loads * BLOCK_SIZE)
+        request.table[:] = table
+        self._full[name] = full = full + hits
+        if not running:
+            self._machine.update_state_after_alloc(request, _numbers(request.table), external)
+        if external:
+            return ScheduledRequest(request.request_id, 0, 0)
+        computed = self._tokens.get(name, full * BLOCK_SIZE)
+        self._full[name] = full = full + len(places)
+        end = max(full * BLOCK_SIZE + (full < len(request.table)), computed + 1)
+        self._tokens[name] = end
+        new = tuple(_numbers(taken)) if running else ()
+        return ScheduledRequest(request.request_id, computed, end - computed, new)
+
+    def _planned(self, event: str, job: TransferJob, planned: dict[tuple[str, str], str]) -> Seen:
+        """A job of the metadata; it is what the trace calls by another name, if the trace has one like it."""
+        block = f"block{job.block}"
+        if (event, block) in planned:
+            self._jobs[planned[event, block]] = job.job
+        args = {"r": job.request, "b": block, "c": f"chunk{job.chunk}", "j": f"job{job.job}"}
+        kept = self._kept.get(job.request)
+        if kept is not None:
+            args["h"] = kept.block_hashes[kept.table.index(block)]
+        return Seen(event, args)
+
+
+class _References:
+    """References on sources: the trace says which blocks are free, so nobody has to count."""
+
+    def touch(self, block_ids: Sequence[int]) -> None:
+        """Nothing follows from it here."""
+
+    def free_blocks(self, block_ids: Sequence[int]) -> None:
+        """Nothing follows from it here."""
+
+
+def _numbers(blocks: Sequence[str]) -> list[int]:
+    return [int(b.removeprefix("block")) for b in blocks]
