@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,15 +30,38 @@ class Inexpressible(Exception):
 
 
 class Refused(Exception):
-    """The implementation raised; ``told`` is what had been told of the piece at hand until then."""
+    """The implementation raised, as ``TYPE: message``.
 
-    def __init__(self, error: Exception, told: list[Seen]) -> None:
-        super().__init__(f"{type(error).__name__}: {error}")
+    Args:
+        told: what had been told of the piece at hand until then.
+    """
+
+    def __init__(self, error: str, told: list[Seen]) -> None:
+        super().__init__(error)
         self.told = told
 
 
 class Driver(Protocol):
-    """Plays traces, each on a fresh implementation."""
+    """Plays traces, each on a fresh implementation.
+
+    Attributes:
+        chooses: sorts whose elements the implementation chooses; the others are what the trace calls them.
+        attempts: how often an edge is asked for in vain, before no trace asks for it again.
+        length: events after which a trace is not extended.
+        never: events that it cannot bring about, with the reason.
+    """
+
+    @property
+    def chooses(self) -> frozenset[str]: ...
+
+    @property
+    def attempts(self) -> int: ...
+
+    @property
+    def length(self) -> int: ...
+
+    @property
+    def never(self) -> Mapping[str, str]: ...
 
     def play(self, trace: Sequence[Label]) -> Iterator[list[Seen]]:
         """What is seen, piece by piece (an event, or a whole schedule()); stops where nobody asks for more.

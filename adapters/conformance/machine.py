@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from interlock.adapters.conformance.driver import Inexpressible, Refused, Seen
 from interlock.adapters.conformance.prefixes import PlannedRequest, planned_requests, take_order
@@ -17,7 +17,9 @@ BLOCK_SIZE = 1 << 20
 class MachineDriver:
     """Plays traces on connectors that ``make`` makes, one each."""
 
-    name = "interlock"
+    chooses = frozenset({"chunk", "job"})
+    attempts, length = 2, 60
+    never: Mapping[str, str] = {}
 
     def __init__(self, make: Callable[[int], ConnectorPort]) -> None:
         self._make = make
@@ -26,16 +28,16 @@ class MachineDriver:
         """See :class:`Driver`."""
         played = _Play(self._make(BLOCK_SIZE), planned_requests(trace, BLOCK_SIZE))
         begin = 0
-        for end in order.split([x.event for x in trace]):
+        for piece in order.pieces(trace):
             told: list[Seen] = []
             try:
-                played.piece(trace[begin:end], begin, told)
+                played.piece(piece, begin, told)
             except Inexpressible:
                 raise
             except Exception as error:  # whatever it raises is its answer, and what the suite is after
-                raise Refused(error, told) from error
+                raise Refused(f"{type(error).__name__}: {error}", told) from error
             yield told
-            begin = end
+            begin += len(piece)
 
 
 class _Play:

@@ -53,8 +53,7 @@ def planned_requests(trace: Sequence[Label], block_size: int) -> list[PlannedReq
     block_hash: dict[str, str] = {}
     chunk_hash: dict[str, str] = {}
     begin = 0
-    for end in order.split([x.event for x in trace]):
-        piece = trace[begin:end]
+    for piece in order.pieces(trace):
         for r in dict.fromkeys(dict(x.args)["r"] for x in piece if x.event in ("hit", "allocate")):
             tables[r] += take_order(piece, r)
         for at, x in enumerate(piece, begin):
@@ -79,7 +78,7 @@ def planned_requests(trace: Sequence[Label], block_size: int) -> list[PlannedReq
                     _set(now[r], tables[r].index(b), chunk_hash[args["c"]], at)
                 case "plan_store":
                     chunk_hash[args["c"]] = args.get("h") or block_hash[b]
-        begin = end
+        begin += len(piece)
     return arrived
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Protocol
 
 from interlock.adapters.conformance.driver import Driver
 from interlock.adapters.conformance.judge import Judge
@@ -15,7 +16,6 @@ from interlock.adapters.conformance.suite import Suite
 from interlock.proofs.conformance.observed import ObservedGraph
 from interlock.proofs.explorer.size import require_sizes
 from interlock.spec.kv import SPECIFICATION
-from interlock.spec.language.settings import Slice
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.plural import counted
 
@@ -24,7 +24,22 @@ OWN = "interlock"
 DEFAULT_SLICES = ("tiny", "store", "partial_failure", "reset", "load_ack")
 """Without --slice: everything that can happen, at sizes that take seconds."""
 
-MakeDriver = Callable[[ObservedGraph], AbstractContextManager[Driver]]
+
+class Played(Protocol):
+    """What is played: how it is judged, and a driver for each slice.
+
+    Attributes:
+        preset: whose switch values the graph has; source: of its traces, which says how replay judges them.
+        vllm: the release that runs; fixed: sizes that it has whatever the slice says.
+    """
+
+    preset: str
+    source: str
+    vllm: str | None
+    fixed: Mapping[str, int]
+
+    def driver(self, graph: ObservedGraph) -> Driver:
+        """A driver for one slice."""
 
 
 def run_conformance(
@@ -57,44 +72,56 @@ def run_conformance(
         spec.sort(sort)
     require_sizes(scope or {})
     machine = spec.switch_values("interlock", sets)
-    preset = "interlock"
     deadline = time.monotonic() + budget
-    result = ConformanceResult("holds", "", connector, None)
-    undecided = ""
-    for slice_ in chosen:
-        if progress is not None:
-            progress(Progress(f"slice {slice_.name}: its graph"))
-        graph = _graph(slice_, preset, scope)
-        with _own(machine, graph) as driver:
-            judge = Judge(graph, connector, "conformance", preset)
-            suite = Suite(graph, driver, judge, deadline, trace_dir, progress)
+    if progress is not None and connector != OWN:
+        progress(Progress(f"starting vLLM for {connector}"))
+    with nullcontext(_Own(machine)) if connector == OWN else _connector(connector, vllm) as played:
+        result = ConformanceResult("holds", "", connector, played.vllm)
+        undecided = ""
+        for slice_ in chosen:
+            if progress is not None:
+                progress(Progress(f"slice {slice_.name}: its graph"))
+            sizes = {**slice_.scope, **(scope or {}), **played.fixed}
+            graph = ObservedGraph(spec, spec.switch_values(played.preset), slice_, sizes)
+            judge = Judge(graph, connector, played.source, played.preset)
+            suite = Suite(graph, played.driver(graph), judge, deadline, trace_dir, progress)
             coverage = suite.run()
-        undecided = undecided or suite.undecided
-        result.slices.append(coverage)
-        result.failures += suite.failures.values()
-        result.edges += coverage.edges
-        result.covered += coverage.covered
-        if progress is not None:
-            progress(Progress(f"slice {slice_.name}", finished=coverage))
+            undecided = undecided or suite.undecided
+            result.slices.append(coverage)
+            result.failures += suite.failures.values()
+            result.edges += coverage.edges
+            result.covered += coverage.covered
+            if progress is not None:
+                progress(Progress(f"slice {slice_.name}", finished=coverage))
     result.verdict, result.reason = _verdict(result, undecided)
     return result
 
 
-def _graph(slice_: Slice, preset: str, scope: dict[str, int] | None) -> ObservedGraph:
-    sizes = {sort: size for sort, size in (scope or {}).items() if sort in slice_.scope}
-    return ObservedGraph(SPECIFICATION, SPECIFICATION.switch_values(preset), slice_, sizes or None)
+class _Own:
+    """Our own machine, at its port. Args: switches: those that it runs with."""
+
+    preset, source, vllm = "interlock", "conformance", None
+    fixed: Mapping[str, int] = {}
+
+    def __init__(self, switches: dict[str, str]) -> None:
+        self._switches = switches
+
+    def driver(self, graph: ObservedGraph) -> Driver:
+        """A driver whose machines have the pools of a graph's slice."""
+        chunks, workers = graph.scope["chunk"], graph.scope["worker"]
+
+        def make(block_size: int) -> KVOffloadMachine:
+            return KVOffloadMachine(
+                block_size=block_size, num_chunks=chunks, num_workers=workers, switches=self._switches
+            )
+
+        return MachineDriver(make)
 
 
-def _own(switches: dict[str, str], graph: ObservedGraph) -> AbstractContextManager[Driver]:
-    def make(block_size: int) -> KVOffloadMachine:
-        return KVOffloadMachine(
-            block_size=block_size,
-            num_chunks=graph.scope["chunk"],
-            num_workers=graph.scope["worker"],
-            switches=switches,
-        )
+def _connector(connector: str, vllm: str | None) -> AbstractContextManager[Played]:
+    from interlock.adapters.conformance.release import Release
 
-    return nullcontext(MachineDriver(make))
+    return Release(connector, vllm)
 
 
 def _verdict(result: ConformanceResult, undecided: str) -> tuple[ConformanceVerdict, str]:

@@ -48,7 +48,7 @@ class Suite:
     _reasons: dict[Step, Counter[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.planner = Planner(self.graph)
+        self.planner = Planner(self.graph, self.driver.attempts, self.driver.length, frozenset(self.driver.never))
 
     def run(self) -> SliceCoverage:
         """Play until nothing is left that can be covered."""
@@ -73,7 +73,7 @@ class Suite:
     def _play(self, trace: list[Step]) -> str | None:
         """Follow a trace as far as it is followed; where and why it was left, ``None`` if it was not."""
         labels = [s.label for s in trace]
-        walk = Walk(self.graph)
+        walk = Walk(self.graph, self.driver.chooses)
         seen: list[Seen] = []
         try:
             for told in self.driver.play(labels):
@@ -86,7 +86,7 @@ class Suite:
         except Refused as error:
             self._walk(walk, error.told, labels, seen)
             at = min(len(seen), len(labels) - 1)
-            self._fail("refused", labels[at].event, type(error.__cause__).__name__, str(error), seen)
+            self._fail("refused", labels[at].event, str(error).partition(":")[0], str(error), seen)
             return self._leave(trace, at, f"it raises: {error}")
         if len(seen) < len(labels):
             return self._leave(trace, len(seen), "nothing more was seen")
@@ -180,6 +180,8 @@ class Suite:
                 continue
             if kind not in planner.told:
                 why = UNTOLD
+            elif label.event in self.driver.never:
+                why = self.driver.never[label.event]
             elif kind in reachable:
                 why = GIVEN_UP if self._given_up else ""
             elif kind in reasons:

@@ -183,7 +183,7 @@ def _driver(
         require("connector", connector)
     if observer is not None:
         require("--observer", observer)
-    release = vllm or _installed() or NEWEST
+    release = vllm or installed_release() or NEWEST
     if progress is not None:
         progress(Progress(f"starting vLLM {release}"))
     driver = VllmDriver(SHIM if connector == OWN else connector, extra, release, observer)
@@ -195,7 +195,7 @@ def _leads_to() -> list[str]:
     return [p.id for p in SPECIFICATION.properties if isinstance(p, LeadsTo)]
 
 
-def _installed() -> str | None:
+def installed_release() -> str | None:
     """The release of vLLM in this environment, whatever wheel it came from."""
     if util.find_spec("vllm") is None:
         return None

@@ -7,6 +7,10 @@ in this order can be played and compared. What can happen in no other order is c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from interlock.proofs.conformance.observed import Label
+
 BETWEEN, PREEMPTED, VISITED, LOADED, FLUSHED, STORED, EXECUTING = (
     "between", "preempted", "visited", "loaded", "flushed", "stored", "executing",
 )  # fmt: skip
@@ -44,12 +48,16 @@ def after(phase: str, event: str) -> str | None:
     return known[1] if known is not None and phase in known[0] else None
 
 
-def split(events: list[str]) -> list[int]:
-    """Where a list of events can be cut: the ends of its pieces, each one event or a whole schedule()."""
-    ends: list[int] = []
-    phase: str | None = START
-    for at, event in enumerate(events):
-        phase = None if phase is None else after(phase, event)
+def pieces(trace: Sequence[Label]) -> list[Sequence[Label]]:
+    """A trace in pieces, each one event or a whole schedule(); what is told by half at its end is left out."""
+    found: list[Sequence[Label]] = []
+    begin, phase = 0, START
+    for at, label in enumerate(trace, 1):
+        then = after(phase, label.event)
+        if then is None:
+            break
+        phase = then
         if phase in WHOLE:
-            ends.append(at + 1)
-    return ends
+            found.append(trace[begin:at])
+            begin = at
+    return found

@@ -14,12 +14,6 @@ from typing import NamedTuple
 from interlock.proofs.conformance import order
 from interlock.proofs.conformance.observed import Label, ObservedGraph
 
-LENGTH = 60
-"""Events after which a trace is not extended; it ends with the schedule() that it is in."""
-
-ATTEMPTS = 2
-"""How often an edge may be asked for in vain, before no trace asks for it again."""
-
 
 class Step(NamedTuple):
     """One event of a planned trace, and the view that it starts at."""
@@ -43,13 +37,21 @@ START = 0
 class Planner:
     """Plans over what is still uncovered and has not been refused.
 
+    Args:
+        attempts: how often an edge may be asked for in vain, before no trace asks for it again.
+        length: events after which a trace is not extended; it ends with the schedule() that it is in.
+        never: events that no trace may have.
+
     Attributes:
         told: the classes that some trace in the boundary's order has.
         covered: the classes seen so far.
     """
 
-    def __init__(self, graph: ObservedGraph) -> None:
+    def __init__(
+        self, graph: ObservedGraph, attempts: int = 1, length: int = 60, never: frozenset[str] = frozenset()
+    ) -> None:
         self.graph = graph
+        self._attempts, self._length = attempts, length
         self._view: list[int] = []
         self._whole: list[bool] = []
         self._moves: list[list[Move]] = []
@@ -58,11 +60,13 @@ class Planner:
         self._asked: dict[Step, int] = {}
         self.covered: set[int] = set()
         self.told = self.still_reachable()
-        self._uncovered = set(self.told)
+        for moves in self._moves:
+            moves[:] = [m for m in moves if m.label.event not in never]
+        self._uncovered = self.still_reachable()
 
     @property
     def left(self) -> int:
-        """How many classes are told and not covered."""
+        """How many classes some trace may have that are not covered."""
         return len(self._uncovered)
 
     def cover(self, view: int, label: Label) -> bool:
@@ -79,7 +83,7 @@ class Planner:
 
     def is_refused(self, view: int, label: Label) -> bool:
         """Whether no trace asks for an edge any more."""
-        return self._asked.get(Step(view, label), 0) >= ATTEMPTS
+        return self._asked.get(Step(view, label), 0) >= self._attempts
 
     def next_trace(self) -> list[Step]:
         """A trace that covers something new if it is followed; empty if none is left."""
@@ -118,7 +122,7 @@ class Planner:
         trace: list[Step] = []
         wanted = set(self._uncovered)
         node = START
-        while len(trace) < LENGTH and wanted:
+        while len(trace) < self._length and wanted:
             path, end = self._path(node, wanted)
             if not path:
                 break

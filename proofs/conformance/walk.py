@@ -10,15 +10,15 @@ REUSED = frozenset({"request", "job"})
 """Sorts whose elements stand for one entity after the other: an unknown name takes one that is free again."""
 
 
-CHOSEN = frozenset({"chunk", "job"})
-"""Sorts whose elements an implementation chooses; the others are named by whoever drives it, who knows them so."""
-
-
 class Walk:
-    """A place in the graph, and which element each name stands for."""
+    """A place in the graph, and which element each name stands for.
 
-    def __init__(self, graph: ObservedGraph) -> None:
-        self._graph = graph
+    Args:
+        chooses: sorts whose elements the implementation chooses; those of others are named by who drives it.
+    """
+
+    def __init__(self, graph: ObservedGraph, chooses: frozenset[str] = frozenset({"chunk", "job"})) -> None:
+        self._graph, self._chooses = graph, chooses
         self._names: dict[str, dict[str, str]] = {}
         self.view = 0
 
@@ -41,7 +41,8 @@ class Walk:
         elif hint is not None:
             label = hint
         for parameter, element in label.args:
-            self._name(self._graph.sorts[parameter], args[parameter], element)
+            if parameter in args:
+                self._name(self._graph.sorts[parameter], args[parameter], element)
         self.view = self._graph.edges[self.view][label].target
         return label
 
@@ -55,7 +56,7 @@ class Walk:
                 return False
             if element != wanted:
                 sort = self._graph.sorts[parameter]
-                if sort not in CHOSEN:
+                if sort not in self._chooses:
                     return False
                 swaps[sort] = (int(element.removeprefix(sort)), int(wanted.removeprefix(sort)))
         if not self._graph.same_after(self.view, swaps):
@@ -67,13 +68,15 @@ class Walk:
 
     def _possible(self, event: str, args: Mapping[str, str]) -> Iterator[Label]:
         for label in self._graph.edges[self.view]:
-            if label.event == event and len(label.args) == len(args) and self._fits(label, args):
+            if label.event == event and self._fits(label, args):
                 yield label
 
     def _fits(self, label: Label, args: Mapping[str, str]) -> bool:
+        if not args.keys() <= {parameter for parameter, _ in label.args}:
+            return False
         for parameter, element in label.args:
             if parameter not in args:
-                return False
+                continue  # who told of it cannot see that
             sort = self._graph.sorts[parameter]
             names = self._names.get(sort, {})
             known = names.get(args[parameter])
