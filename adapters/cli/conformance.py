@@ -71,8 +71,10 @@ def conformance(
         raise UsageProblem("--set changes our own machine", f"give it with --connector interlock, not {connector}")
     if own and vllm is not None:
         raise UsageProblem("our own machine is played at its port, without vLLM", "leave out --vllm")
-    if not own and not connector.removeprefix("vllm:").isidentifier():
-        raise UsageProblem(f"{connector!r} is neither interlock nor vllm:NAME", "as vllm:OffloadingConnector")
+    if not own and not (connector.startswith("vllm:") and connector.removeprefix("vllm:").isidentifier()):
+        raise UsageProblem(
+            f"{connector!r} cannot be played", "give interlock, or vllm:NAME as vllm:OffloadingConnector"
+        )
     if trace_dir is not None:
         options.make_folder("--trace-dir", trace_dir)
     session = Session(context.obj, json)

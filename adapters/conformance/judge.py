@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interlock.adapters.conformance.driver import Seen
+from interlock.proofs.conformance.hidden import as_events
 from interlock.proofs.conformance.observed import Label, ObservedGraph
-from interlock.proofs.replay import ReplayResult, run_replay
-from interlock.statemachine.trace import Trace, event, header, write_trace
+from interlock.proofs.replay import ReplayResult, run_replay_as_written
+from interlock.statemachine.trace import Trace, TraceHeader, event, header, write_trace
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Replays at any size: what a slice leaves out is in the specification all the same.
+
+    Its traces are in the specification's names, and name the hidden steps that explain them.
 
     Args:
         source: ``vllm`` holds a connector to the properties alone, anything else to guards of policy too.
@@ -26,38 +29,37 @@ class Judge:
     source: str
     preset: str
 
-    def __call__(self, seen: Sequence[Seen]) -> ReplayResult:
-        """Whether some behaviour of the specification explains what was seen."""
-        return run_replay(self._trace(seen, {}), spec=self.graph.spec)
+    def __call__(self, path: Sequence[Label], last: Seen) -> ReplayResult:
+        """Whether some behaviour of the specification explains a path of the graph and an event that is no edge."""
+        return run_replay_as_written(self._trace(path, last, {}), spec=self.graph.spec)
 
-    def write(self, path: Path, seen: Sequence[Seen], meta: dict[str, str]) -> None:
-        """What was seen, for ``interlock replay``, which judges it by the same rules."""
-        trace = self._trace(seen, meta)
-        write_trace(path, trace.header, trace.events)
+    def write(self, file: Path, path: Sequence[Label], last: Seen | None, meta: dict[str, str]) -> None:
+        """A failure's trace, for ``interlock replay``, which judges it by the same rules."""
+        trace = self._trace(path, last, meta)
+        write_trace(file, trace.header, trace.events)
 
-    def write_planned(self, path: Path, trace: Sequence[Label], meta: dict[str, str]) -> None:
-        """A trace of the suite, in the specification's names and within the slice."""
+    def write_planned(self, file: Path, path: Sequence[Label], meta: dict[str, str]) -> None:
+        """A trace of the suite, within the slice."""
+        head = self._header({"connector": self.connector, **meta}, "conformance", whole=False)
+        write_trace(file, head, as_events(self.graph, path))
+
+    def _trace(self, path: Sequence[Label], last: Seen | None, meta: dict[str, str]) -> Trace:
+        events = as_events(self.graph, path)
+        if last is not None:
+            events.append(event(len(events), last.event, **last.args))
+        slice_ = self.graph.slice.name
+        head = self._header({"connector": self.connector, "slice": slice_, **meta}, self.source, whole=True)
+        return Trace(head, tuple(events), "")
+
+    def _header(self, meta: dict[str, str], source: str, *, whole: bool) -> TraceHeader:
         graph = self.graph
-        head = header(
+        return header(
             graph.spec,
-            source="conformance",
+            source=source,
             preset=self.preset,
             switches=graph.switches,
-            slice_=graph.slice.name,
-            scope=graph.scope,
+            slice_=None if whole else graph.slice.name,
+            scope={"worker": graph.scope["worker"]} if whole else graph.scope,
             created_by="interlock conformance",
-            meta={"connector": self.connector, **meta},
+            meta=meta,
         )
-        write_trace(path, head, [event(i, x.event, **dict(x.args)) for i, x in enumerate(trace)])
-
-    def _trace(self, seen: Sequence[Seen], meta: dict[str, str]) -> Trace:
-        head = header(
-            self.graph.spec,
-            source=self.source,
-            preset=self.preset,
-            switches=self.graph.switches,
-            scope={"worker": self.graph.scope["worker"]},
-            created_by="interlock conformance",
-            meta={"connector": self.connector, "slice": self.graph.slice.name, **meta},
-        )
-        return Trace(head, tuple(event(i, s.event, **s.args) for i, s in enumerate(seen)), "")

@@ -11,6 +11,7 @@ from typing import Protocol
 from interlock.adapters.conformance.driver import Driver
 from interlock.adapters.conformance.judge import Judge
 from interlock.adapters.conformance.machine import MachineDriver
+from interlock.adapters.conformance.presets import require_described
 from interlock.adapters.conformance.result import ConformanceResult, ConformanceVerdict, Progress
 from interlock.adapters.conformance.suite import Suite
 from interlock.proofs.conformance.observed import ObservedGraph
@@ -72,6 +73,8 @@ def run_conformance(
         spec.sort(sort)
     require_sizes(scope or {})
     machine = spec.switch_values("interlock", sets)
+    if connector != OWN:
+        require_described(connector.removeprefix("vllm:"))
     deadline = time.monotonic() + budget
     if progress is not None and connector != OWN:
         progress(Progress(f"starting vLLM for {connector}"))

@@ -11,6 +11,7 @@ from pathlib import Path
 from interlock.adapters.conformance.driver import Driver, Inexpressible, Refused, Seen
 from interlock.adapters.conformance.judge import Judge
 from interlock.adapters.conformance.result import Failure, Kind, Progress, SliceCoverage, Uncovered
+from interlock.proofs.conformance import order
 from interlock.proofs.conformance.observed import Label, ObservedGraph
 from interlock.proofs.conformance.plan import Planner, Step
 from interlock.proofs.conformance.walk import Walk
@@ -22,6 +23,15 @@ FAILING_MAX = 25
 UNTOLD = "in no order that a boundary tells: visits, then what the metadata carries, then the step's output"
 GIVEN_UP = f"the slice was given up after {FAILING_MAX} traces that show a failure"
 BEHIND = "only after edges that are not taken"
+
+
+@dataclass(slots=True)
+class _Run:
+    """One play: what was seen, and the path that it took through the graph."""
+
+    walk: Walk
+    seen: list[Seen] = field(default_factory=list)
+    path: list[Label] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -73,38 +83,38 @@ class Suite:
     def _play(self, trace: list[Step]) -> str | None:
         """Follow a trace as far as it is followed; where and why it was left, ``None`` if it was not."""
         labels = [s.label for s in trace]
-        walk = Walk(self.graph, self.driver.chooses)
-        seen: list[Seen] = []
+        run = _Run(Walk(self.graph, self.driver.chooses))
         try:
             for told in self.driver.play(labels):
-                left = self._walk(walk, told, labels, seen)
+                left = self._walk(run, told, labels)
                 if left is not None:
-                    at, reason = left
-                    return self._leave(trace, at, reason)
+                    return self._leave(trace, *left)
         except Inexpressible as error:
             return self._leave(trace, error.at, error.reason)
         except Refused as error:
-            self._walk(walk, error.told, labels, seen)
-            at = min(len(seen), len(labels) - 1)
-            self._fail("refused", labels[at].event, str(error).partition(":")[0], str(error), seen)
+            self._walk(run, error.told, labels)
+            at = min(len(run.seen), len(labels) - 1)
+            event = labels[at].event if order.after(order.BETWEEN, labels[at].event) == order.BETWEEN else order.BUILD
+            self._fail("refused", event, str(error).partition(":")[0], str(error), run)
             return self._leave(trace, at, f"it raises: {error}")
-        if len(seen) < len(labels):
-            return self._leave(trace, len(seen), "nothing more was seen")
+        if len(run.seen) < len(labels):
+            return self._leave(trace, len(run.seen), "nothing more was seen")
         return None
 
-    def _walk(self, walk: Walk, told: list[Seen], labels: list[Label], seen: list[Seen]) -> tuple[int, str] | None:
+    def _walk(self, run: _Run, told: list[Seen], labels: list[Label]) -> tuple[int, str] | None:
         """Go along what was told; the index in the trace at which something else was seen, and what."""
         left: tuple[int, str] | None = None
         for s in told:
-            at = len(seen)
+            at = len(run.seen)
             hint = labels[at] if left is None and at < len(labels) else None
-            view = walk.view
-            label = walk.step(s.event, s.args, hint)
-            seen.append(s)
+            view, args = run.walk.view, run.walk.named(s.args)
+            label = run.walk.step(s.event, s.args, hint)
+            run.seen.append(s)
             self.events += 1
             if label is None:
-                beyond = self._left_graph(seen)
+                beyond = self._left_graph(run, Seen(s.event, args))
                 return left or (min(at, len(labels) - 1), f"{beyond}: {s.event}")
+            run.path.append(label)
             self.planner.cover(view, label)
             if left is None and label != hint:
                 if at >= len(labels):
@@ -112,24 +122,21 @@ class Suite:
                 left = (at, f"it decides otherwise: {s.event}")
         return left
 
-    def _left_graph(self, seen: list[Seen]) -> str:
+    def _left_graph(self, run: _Run, last: Seen) -> str:
         """What an event is that the slice does not have: forbidden, or beyond the slice."""
-        replayed = self.judge(seen)
-        if replayed.stopped and replayed.longest_prefix < len(seen) - 1:
-            # The graph explains it up to the last event; the search for hidden steps has not found how.
-            self.undecided = self.undecided or f"replay loses the way at {replayed.stopped}"
-        elif replayed.verdict == "violated":
+        replayed = self.judge(run.path, last)
+        if replayed.verdict == "violated":
             false = replayed.false_conjunct
             against = false.conjunct if false is not None else next((v.property for v in replayed.violations), "")
-            self._fail("forbidden", seen[-1].event, against, replayed.reason, seen)
+            self._fail("forbidden", last.event, against, replayed.reason, run, last)
             return "the specification forbids what it does"
-        elif replayed.verdict == "inconclusive":
+        if replayed.verdict == "inconclusive":
             self.undecided = self.undecided or replayed.reason
         return "it decides otherwise, and the slice has no room for that"
 
-    def _fail(self, kind: Kind, event: str, against: str, reason: str, seen: list[Seen]) -> None:
+    def _fail(self, kind: Kind, event: str, against: str, reason: str, run: _Run, last: Seen | None = None) -> None:
         name = f"{kind}:{event}:{against}"
-        told = [f"{s.event}({', '.join(s.args.values())})" for s in seen]
+        told = [f"{s.event}({', '.join(s.args.values())})" for s in run.seen]
         known = self.failures.get(name)
         count = 1 if known is None else known.traces + 1
         if known is not None and len(known.told) <= len(told):
@@ -138,9 +145,9 @@ class Suite:
         slice_ = self.graph.slice.name
         failure = self.failures[name] = Failure(name, kind, slice_, event, reason, told, traces=count)
         if self.folder is not None:
-            path = self.folder / f"{slice_}.{name.replace(':', '.').rstrip('.')}.jsonl"
-            self.judge.write(path, seen, {"failure": name, "reason": reason})
-            failure.trace = str(path)
+            file = self.folder / f"{slice_}.{name.replace(':', '.').rstrip('.')}.jsonl"
+            self.judge.write(file, run.path, last, {"failure": name, "reason": reason})
+            failure.trace = str(file)
 
     def _leave(self, trace: list[Step], at: int, reason: str) -> str:
         step = trace[at]

@@ -55,9 +55,9 @@ class ConformanceDocument(Document):
 
     schema_: Literal["interlock.conformance/1"] = Field("interlock.conformance/1", alias="schema")
     verdict: Outcome
-    connector: str
-    vllm: str | None = Field(description="Release that ran; null for our own machine at its port.")
     edges: int = Field(ge=0, description="Over all slices.")
     covered: int = Field(ge=0, description="Over all slices.")
     failures: list[Failure]
+    connector: str
+    vllm: str | None = Field(description="Release that ran; null for our own machine at its port.")
     slices: list[SliceCoverage]

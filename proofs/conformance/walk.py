@@ -46,6 +46,11 @@ class Walk:
         self.view = self._graph.edges[self.view][label].target
         return label
 
+    def named(self, args: Mapping[str, str]) -> dict[str, str]:
+        """Arguments by the elements that they stand for here; a name that stands for none gets a mark."""
+        sorts = self._graph.sorts
+        return {p: self._names.get(sorts[p], {}).get(name, f"{name}+") for p, name in args.items()}
+
     def _renamed(self, label: Label, hint: Label) -> bool:
         """Make one label the other by renaming elements that are alike here; false if that cannot be."""
         if label.event != hint.event or len(label.args) != len(hint.args):

@@ -2,6 +2,7 @@
 
 from interlock.adapters.documents.base import Document
 from interlock.adapters.documents.check import CheckDocument, Run, Violation
+from interlock.adapters.documents.conformance import ConformanceDocument, Failure, SliceCoverage, Uncovered
 from interlock.adapters.documents.explain import Change, Disabled, ExplainDocument
 from interlock.adapters.documents.gate import Finding, GateDocument
 from interlock.adapters.documents.prove import (
@@ -183,4 +184,46 @@ def show() -> ShowDocument:
     )
 
 
-ALL: list[Document] = [check(), prove(), gate(), replay(), explain(), show()]
+def conformance() -> ConformanceDocument:
+    return ConformanceDocument(
+        **_common("conformance"),
+        verdict="violated",
+        reason="forbidden:plan_store:not-in-flight; 765 of 1,049 edges covered",
+        edges=1049,
+        covered=765,
+        failures=[
+            Failure(
+                id="forbidden:plan_store:not-in-flight",
+                kind="forbidden",
+                slice="tiny",
+                event="plan_store",
+                reason="no behaviour explains plan_store",
+                told=[f"told({n})" for n in range(40)],
+                trace="f.jsonl",
+                traces=3,
+            )
+        ],
+        connector="vllm:SimpleCPUOffloadConnector",
+        vllm="0.20.2",
+        slices=[
+            SliceCoverage(
+                slice="tiny",
+                scope={"block": 1, "job": 1},
+                preset="vllm-0.20.2/SimpleCPUOffloadConnector",
+                states=673,
+                views=396,
+                edges=1049,
+                expressible=821,
+                covered=765,
+                traces=104,
+                events=4599,
+                uncovered=[
+                    Uncovered(event="hit", why="only after edges that are not taken", edges=280, example="hit(block0)"),
+                    Uncovered(event="finish", why="", edges=4, example="finish(request0)"),
+                ],
+            )
+        ],
+    )
+
+
+ALL: list[Document] = [check(), prove(), gate(), conformance(), replay(), explain(), show()]

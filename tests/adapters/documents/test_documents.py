@@ -16,6 +16,7 @@ OWN = {
     "check": "runs states transitions states_per_second",
     "prove": "properties obligations proved not_covered",
     "gate": "connector vllm seed profile scenarios steps rules never_exercised not_expressible findings",
+    "conformance": "edges covered failures",
     "replay": "consumed events not_expressible violations longest_prefix candidates false_conjunct",
     "explain": "step enabled disabled changed",
     "show": "lifecycles invariants switches",

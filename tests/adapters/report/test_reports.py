@@ -6,7 +6,7 @@ import pytest
 from support import documents
 
 from interlock.adapters.documents.write import to_json
-from interlock.adapters.report import check, explain, gate, prove, replay, show
+from interlock.adapters.report import check, conformance, explain, gate, prove, replay, show
 from interlock.adapters.report.console import as_text
 from interlock.statemachine.plural import counted
 
@@ -50,6 +50,17 @@ REPORTS = [
     (gate, documents.gate(), ["vLLM 0.20.2", "in 4 steps", "simple_cpu_offload.py:77", "again: interlock gate", "R40"]),
     (gate, one_step(), ["in 1 step\n", ": 1 scenario, 1 step\n"]),
     (gate, documents.gate(), ["reset_cache: 2", "R12", "55", "trace: g.jsonl"]),
+    (
+        conformance,
+        documents.conformance(),
+        [
+            "vllm:SimpleCPUOffloadConnector on vLLM 0.20.2: 765 of 1,049 edges",
+            "93.2%",
+            "    4  NOT EXPLAINED\n         finish 4\n    280  only after",
+            "… 10 events before\n    told(10)",
+            "shown by 3 traces\n  trace: f.jsonl",
+        ],
+    ),
     (replay, documents.replay(), ["4 of 9 events", "needs block-not-in-flight", "2 candidate states", "encoder: 1"]),
     (explain, documents.explain(), ["finish(request0): no-open-job", "open(job1): False -> True"]),
     (
