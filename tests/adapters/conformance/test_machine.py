@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from interlock.adapters.conformance import machine
 from interlock.adapters.conformance.run import run_conformance
 from interlock.proofs.replay import run_replay_as_written
 from interlock.statemachine.machine import KVOffloadMachine
@@ -75,3 +76,10 @@ def test_more_than_the_budget_is_inconclusive():
     assert result.verdict == "inconclusive"
     assert "--budget" in result.reason
     assert any(not u.why for u in result.slices[0].uncovered)
+
+
+def test_a_fault_of_the_driver_is_no_refusal(monkeypatch):
+    monkeypatch.setattr(machine, "_numbers", None)
+
+    with pytest.raises(TypeError, match="not callable"):
+        run_conformance(slices=["tiny"])
