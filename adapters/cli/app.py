@@ -36,9 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-VERBS = {
-    verb.__name__: verb for verb in (check, prove, mutate, gate, conformance, replay, explain, show, simulate)
-}
+VERBS = {verb.__name__: verb for verb in (check, prove, mutate, gate, conformance, replay, explain, show, simulate)}
 
 GROUPS = {"bench": bench}
 """Verbs that have verbs of their own."""
