@@ -12,7 +12,8 @@ from collections import deque
 from dataclasses import dataclass
 
 from interlock.proofs.replay.candidates import Branch, Candidates
-from interlock.statemachine.sparse import World
+from interlock.spec.language.system import Step
+from interlock.statemachine.sparse import Arguments, World
 from interlock.statemachine.trace import TraceEvent
 
 EVENTS_MAX = 256
@@ -26,6 +27,7 @@ class Past:
     Args:
         mark: of the world's journal, counted from the beginning of the replay.
         findings: how many violations had been reported; hidden_steps: how many had been taken.
+        inserted: hidden steps that were put before it, for the sake of a later event.
     """
 
     index: int
@@ -35,6 +37,7 @@ class Past:
     branches: tuple[Branch, ...]
     findings: int
     hidden_steps: int
+    inserted: tuple[tuple[Step, Arguments], ...] = ()
 
 
 class History:
@@ -54,8 +57,16 @@ class History:
         """The index of the last event that is remembered."""
         return self._past[-1].index
 
-    def remember(self, index: int, event: TraceEvent, place: str, findings: int, hidden_steps: int) -> None:
-        """An event is about to be consumed."""
+    def remember(
+        self,
+        index: int,
+        event: TraceEvent,
+        place: str,
+        findings: int,
+        hidden_steps: int,
+        inserted: tuple[tuple[Step, Arguments], ...] = (),
+    ) -> None:
+        """An event is about to be consumed, after the steps that are inserted before it."""
         if len(self._past) >= 2 * EVENTS_MAX:
             for _ in range(EVENTS_MAX):
                 self._past.popleft()
@@ -63,7 +74,7 @@ class History:
             self._world.forget(oldest - self._trimmed)
             self._trimmed = oldest
         mark = self._trimmed + self._world.mark()
-        self._past.append(Past(index, event, place, mark, self._candidates.branches, findings, hidden_steps))
+        self._past.append(Past(index, event, place, mark, self._candidates.branches, findings, hidden_steps, inserted))
 
     def back(self) -> Past | None:
         """Go back to before the last event that was consumed; ``None`` at the end of what is remembered."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from interlock.proofs.replay import words
 from interlock.proofs.replay.allocations import Allocations
@@ -22,8 +22,11 @@ from interlock.statemachine.trace.vocabulary import Reading, Vocabulary
 CANDIDATES_MAX = 32
 """States kept; more are dropped, and a failure after that is inconclusive."""
 
-REVISIONS_MAX = 8
-"""Earlier moments tried for hidden steps that come too late otherwise."""
+REVISIONS_MAX = 64
+"""Earlier moments tried for hidden steps that come too late otherwise; a failure after more is inconclusive."""
+
+Inserted = tuple[tuple[Step, Arguments], ...]
+"""Hidden steps that are put before an event, for the sake of a later one."""
 
 WAYS_MAX = 16
 """Ways of explaining one event from one state that are kept."""
@@ -60,8 +63,16 @@ class Replayer:
         self.last: tuple[Taken, ...] = ()
         """The steps by which the first candidate explained the last event."""
         self._reported: dict[object, None] = {}
+        self._unrevised = False
         self._history = History(self.world, self.candidates)
         self._allocations = Allocations()
+
+    @property
+    def incomplete(self) -> str:
+        """Why an event that could not be explained may have an explanation after all; empty if it has none."""
+        if self.candidates.dropped:
+            return "too many candidates, some were dropped; of the others"
+        return "a hidden step would have to be much earlier, and not every moment was tried" if self._unrevised else ""
 
     def consume(self, index: int, event: TraceEvent, place: str) -> Stop | None:
         """Advance all candidates over an event; ``None`` if some could.
@@ -97,8 +108,13 @@ class Replayer:
                     self.world.know(p.sort, r.named[p.name])
         return readings
 
-    def _advance(self, index: int, event: TraceEvent, place: str, readings: list[Reading]) -> Stop | None:
-        self._history.remember(index, event, place, len(self.violations), self.hidden_steps)
+    def _advance(
+        self, index: int, event: TraceEvent, place: str, readings: list[Reading], inserted: Inserted = ()
+    ) -> Stop | None:
+        self._history.remember(index, event, place, len(self.violations), self.hidden_steps, inserted)
+        if inserted and not self._insert(inserted, index):
+            self._history.back()
+            return Stop(f"a hidden step before {event} is not possible")
         if len(self.candidates) == 1 and self._only_way(index, event, readings):
             return None
         found: list[Successor] = []
@@ -108,8 +124,9 @@ class Replayer:
                 more: Findings = {b: index for t in taken for b in t.broken if b not in broken}
                 found.append(Successor(self.world.since(mark), taken, {**broken, **more} if more else broken))
         if not found:
+            stop = self._stopped(event, readings)
             self._history.back()
-            return self._stopped(event, readings)
+            return stop
         self.candidates.advance(found)
         self.last = found[0].taken
         self.hidden_steps += len(self.last) - 1
@@ -163,35 +180,45 @@ class Replayer:
         attempts = 0
         for _ in range(min(len(self._history), EVENTS_MAX)):
             past = self._history.back()
-            if past is None or attempts >= REVISIONS_MAX:
+            if past is None:
                 break
             again.append(past)
+            if attempts >= REVISIONS_MAX:
+                self._unrevised = True
+                break
             self._forget_findings(past)
             for step, arguments in self._possible(stop):
                 attempts += 1
                 if self._revised(past, step, arguments, again[::-1]):
                     return True
+        self._unrevised |= len(again) > EVENTS_MAX
         self._again(again[:0:-1])
         return False
 
     def _revised(self, past: Past, step: Step, arguments: Arguments, again: list[Past]) -> bool:
         """Whether everything from ``past`` on can be explained with a hidden step before it."""
-        mark = self.world.mark()
-        try:
-            taken = self._take(step, arguments)
-        except StepFault:
-            self.world.undo(mark)
-            return False
-        self.candidates.restore((Branch({}, {**past.branches[0].broken, **dict.fromkeys(taken.broken, past.index)}),))
-        if self._again(again):
-            self.hidden_steps += 1
+        if self._again([replace(past, inserted=((step, arguments), *past.inserted)), *again[1:]]):
             return True
         while len(self._history) and self._history.last_index >= past.index:
             self._history.back()
-        self.world.undo(mark)
         self.candidates.restore(past.branches)
         self._forget_findings(past)
         return False
+
+    def _insert(self, steps: Inserted, index: int) -> bool:
+        """Take hidden steps from the first candidate, which is then the only one; whether they are possible."""
+        broken: Findings = {}
+        for step, arguments in steps:
+            try:
+                if self.interpreter.false_conjunct(step, arguments) >= 0:
+                    return False
+                broken |= dict.fromkeys(self._take(step, arguments).broken, index)
+            except StepFault:
+                return False
+        self.candidates.dropped |= len(self.candidates) > 1
+        self.candidates.restore((Branch({}, {**self.candidates.branches[0].broken, **broken}),))
+        self.hidden_steps += len(steps)
+        return True
 
     def _possible(self, stop: Stop) -> list[tuple[Step, Arguments]]:
         """Wanted steps that the first candidate can take now."""
@@ -206,7 +233,10 @@ class Replayer:
 
     def _again(self, events: list[Past]) -> bool:
         """Consume events once more; whether all could be."""
-        return all(self._advance(e.index, e.event, e.place, self.readings(e.event, e.place)) is None for e in events)
+        return all(
+            self._advance(e.index, e.event, e.place, self.readings(e.event, e.place), e.inserted) is None
+            for e in events
+        )
 
     def _forget_findings(self, past: Past) -> None:
         del self.violations[past.findings :]

@@ -146,10 +146,9 @@ def _conclude(
         result.verdict, result.reason = "violated", f"event {first.event}: {first.message}"
     elif gave_up:
         result.verdict, result.reason = "inconclusive", gave_up
-    elif stop is not None and replayer.candidates.dropped:
+    elif stop is not None and replayer.incomplete:
         result.verdict = "inconclusive"
-        at = f"event {result.longest_prefix}"
-        result.reason = f"too many candidates, some were dropped; of the others, {at}: {stop.reason}"
+        result.reason = f"{replayer.incomplete}: event {result.longest_prefix}: {stop.reason}"
     elif stop is not None:
         result.verdict, result.reason = "violated", f"event {result.longest_prefix}: {stop.reason}"
     elif result.consumed == 0:

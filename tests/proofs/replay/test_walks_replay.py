@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.traces import STEP, STORE, line, trace
 from support.walker import Walker
 
 from interlock.proofs.replay import run_replay
@@ -25,6 +26,20 @@ def test_a_walk_replays_whole(seed, slice_, source_hold):
 
     observed = sum(not e.hidden for e in trace.events)
     assert result.consumed == observed, result.reason
+
+
+def test_two_failures_before_a_flush_are_both_found():
+    """Each alone was put where it must have been, and the other forgotten: a trace of the model was called impossible."""
+    seen = trace(
+        *STORE, *STEP, line("reset_cache"), line("order_flush", job="0/0"),
+        line("plan_store", request="A", block=1, chunk=0, job="1/0", allocation=1), *STEP,
+        line("preempt", request="A"), line("order_flush", job="1/0"), *STEP,
+        line("acknowledge_failure", job="1/0"), line("acknowledge_failure", job="0/0"),
+    )  # fmt: skip
+
+    result = run_replay(seen)
+
+    assert (result.verdict, result.consumed) == ("holds", len(seen.events)), result.reason
 
 
 @pytest.mark.parametrize("seed", range(6))
