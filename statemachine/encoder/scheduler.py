@@ -191,7 +191,6 @@ class EncoderCacheScheduler:
             self._do("admit", key)
         elif key not in self._visited:
             self._go_on(key)
-        tracked.refused = None
         visit.end = num_computed_tokens + num_scheduled_tokens
         if num_computed_tokens < tracked.end:
             visit.reads = read_mm_features(request, num_computed_tokens, visit.end)
@@ -216,7 +215,6 @@ class EncoderCacheScheduler:
             self._comes_to(request, "free")
             self._do("no_kv", tracked.key)
             self._visit = None
-        tracked.refused = None
         self._entries.drop_references(tracked)
 
     # -- steps ---------------------------------------------------------------------------------------

@@ -138,6 +138,22 @@ def test_asking_once_more_disturbs_no_visit(engine):
     e._see("encode", "B", "y")
 
 
+def test_a_yes_stands_for_its_schedule_whatever_others_have_fetched(engine):
+    offered = set()
+    e = engine(offered=offered.__contains__)
+    a = e.add("A", feature("x", 20))
+    e.step()
+    b = e.add("B", feature("x", 0))
+    assert e.machine.ensure_cache_available(a, 8)
+    offered.add("x")
+    assert not e.machine.ensure_cache_available(b, 0)
+    e._see("defer", "B")
+    e.machine.build_connector_meta()
+    e._see("build_connector_meta")
+
+    assert state(e, "A") == "running"
+
+
 def test_two_requests_share_one_transfer(engine):
     e = engine()
     e.add("A", feature("x", 4))

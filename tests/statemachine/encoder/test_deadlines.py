@@ -155,6 +155,7 @@ def test_a_request_that_cannot_encode_what_it_gave_up_is_reported_once_and_ends(
     assert e.seen[1, "fail_unavailable", "A"] == 1
     assert e.machine.take_unavailable_requests() == frozenset()
     assert entry(e, "x") == "unavailable"
+    assert e.machine._unavailable == e.machine._told_unavailable == set()
 
 
 def test_one_that_ends_before_it_is_told_just_ends(engine):

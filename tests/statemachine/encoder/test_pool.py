@@ -199,6 +199,21 @@ def test_what_has_ended_leaves_nothing_behind(engine):
     assert set(left.get("pool_pins", ())) <= {"item3"}
 
 
+def test_one_that_ends_while_its_kv_is_loaded_is_forgotten_with_the_load(engine):
+    e = engine()
+    e.add("A", feature("x", 0), covered=4, loads=True)
+    e.step()
+    assert not e.finish("A")
+    assert e.machine._tracked
+    e.load_ends("A")
+    e.step()
+    assert e.machine._tracked == e.machine._by_key == {}
+    e.add("A", feature("x", 0), covered=4)
+    e.step()
+
+    assert e.requests["A"].status == "running"
+
+
 def test_room_in_the_encoder_cache_is_made_by_what_nobody_uses_oldest_first(engine):
     e = engine(slots=2, offered=lambda item: False)
     for name, item in (("A", "x"), ("B", "y")):
