@@ -27,6 +27,8 @@ def future_mm_features(request: RequestLike, num_computed_tokens: int) -> list[P
 
 def read_mm_features(request: RequestLike, start: int, end: int) -> list[Placed]:
     """The features that a forward over tokens from ``start`` up to, but not including, ``end`` reads anything of."""
+    if start >= end:
+        return []
     return [(place, f) for place, f in future_mm_features(request, start) if f.mm_position.offset < end]
 
 

@@ -172,6 +172,21 @@ def test_one_that_ends_before_it_is_told_just_ends(engine):
     assert not a.kv
 
 
+def test_one_that_is_told_and_preempted_meanwhile_just_ends(engine):
+    e = engine(deadline=1)
+    e.add("A", feature("x", 0, here=False), covered=8, loads=True)
+    e.step()
+    e.load_ends("A", well=False)
+    e.step()
+    take, e.machine.take_unavailable_requests = e.machine.take_unavailable_requests, frozenset
+    e.step()
+    assert (state(e, "A"), take()) == ("stalled", {"A"})
+    e.preempt("A")
+    e.finish("A")
+
+    assert e.seen[3, "finish", "A"] == 1
+
+
 def test_an_abort_ends_its_budgets(engine):
     e = engine(deadline=2)
     e.add("A", feature("x", 4))
@@ -213,3 +228,15 @@ def test_a_budget_is_spent_when_its_time_has_come(at, spent):
 
     assert deadlines.spent("A", "x") is spent
     assert not deadlines.spent("A", "y")
+
+
+@pytest.mark.parametrize(("at", "stays_spent"), [(4, False), (5, True)])
+def test_a_yes_ends_what_is_not_spent_yet(at, stays_spent):
+    now = [0]
+    deadlines = Deadlines(5, lambda: now[0])
+    deadlines.put_off("A", "x")
+    now[0] = at
+    deadlines.answered("A")
+    now[0] = 6
+
+    assert deadlines.spent("A", "x") is stays_spent

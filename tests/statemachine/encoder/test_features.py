@@ -45,7 +45,7 @@ def test_a_request_of_text_has_none():
 
 @pytest.mark.parametrize(
     ("start", "end", "read"),
-    [(0, 4, []), (0, 5, [0]), (9, 10, [0]), (10, 20, []), (10, 21, [1]), (0, 64, [0, 1]), (5, 5, [0])],
+    [(0, 4, []), (0, 5, [0]), (9, 10, [0]), (10, 20, []), (10, 21, [1]), (0, 64, [0, 1]), (5, 6, [0]), (5, 5, [])],
 )
 def test_a_forward_reads_what_its_tokens_overlap(start, end, read):
     request = Request("A", (feature("x", 4, 6), feature("y", 20, 4)))

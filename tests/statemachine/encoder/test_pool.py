@@ -240,6 +240,15 @@ def test_what_the_visit_has_found_is_not_counted_as_room(engine):
     assert a.counted == 12
 
 
+def test_a_request_for_whose_item_there_is_no_slot_gets_no_token_and_reads_nothing(engine):
+    e = engine(slots=1, offered=lambda item: False)
+    e.add("A", feature("x", 0, 64))
+    b = e.add("B", feature("y", 3), covered=4)  # in the middle of its item
+    e.step()
+
+    assert (b.status, b.counted) == ("running", 4)
+
+
 def test_a_slot_that_one_item_was_promised_is_not_found_for_another(engine):
     e = engine(slots=1, offered=lambda item: False)
     e.add("A", feature("x", 0))
