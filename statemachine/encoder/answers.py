@@ -57,7 +57,6 @@ class Answers:
         if not self._may("expire", tracked.key, item):
             return False
         self._do("expire", tracked.key, item)
-        tracked.refused = None
         return True
 
     def _note_match(self, tracked: Tracked, num_computed_tokens: int) -> None:

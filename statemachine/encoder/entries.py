@@ -26,7 +26,7 @@ class Entries:
         self._is_external = books.decision("take_external", "has-cache-item", "r", "i")
         ledger = books.ledger
         self._entry, self._feature = ledger.function("encoder_entry"), ledger.function("feature_state")
-        self._state, self._uses = ledger.function("visit_state"), ledger.index("uses", 0)
+        self._uses = ledger.index("uses", 0)
         self._free_slots, self._freeable_slots = ledger.function("free_slots"), ledger.function("freeable_slots")
         self._cached = frozenset(ledger.program.tables["encoder_entry"].states_with("use_cached"))
         self._nothing_computed = books.decision("claim_cached", "nothing-computed", "r")
@@ -57,10 +57,10 @@ class Entries:
             return False
         if state == "freeable" and item not in visit.found and not self._room(visit):
             return False
-        if self._state[key] == "running" or not self._nothing_computed(key):
-            visit.found.add(item)
-        else:
+        if self._nothing_computed(key):
             self._do("claim_cached", key, place, item)
+        else:
+            visit.found.add(item)
         return True
 
     def has_room(self, visit: Visit, place: int) -> bool:
