@@ -96,7 +96,7 @@ HAND_WRITTEN_FOR_ENCODERS = (
     _choice(
         "answers.Answers._fetch",
         "of the items asked about, in the order of the prompt, those that the other side offers and neither pool nor "
-        "encoder cache has; not after the request's budget is spent",
+        "encoder cache has; not after the request's budget is spent, if it can encode the item",
         "contract 4.2, R-66",
     ),
     _choice(

@@ -80,7 +80,7 @@ class Answers:
                 self._pool_entry.get(item, "absent") in self._fetchable
                 and self._entry.get(item) not in self._cached
                 and self._not_given_up(key, item)
-                and not self._deadlines.spent(key, item)
+                and not (self._deadlines.spent(key, item) and tracked.can_encode(item))
                 and self._offered(item)
             ):
                 cell = self._pool.make_room(wanted)

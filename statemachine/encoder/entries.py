@@ -41,7 +41,7 @@ class Entries:
             self._freeable[move.entity] = None
         else:
             self._freeable.pop(move.entity, None)
-        if move.source == "evicted" and move.target == "absent":
+        if move.target == "absent":
             self.freed.append(move.entity)
 
     # -- in a visit ----------------------------------------------------------------------------------
@@ -142,7 +142,6 @@ class Entries:
         for item in tuple(self._uses.get(tracked.key, ())):
             if self._may("drop_reference", tracked.key, item):
                 self._do("drop_reference", tracked.key, item)
-        tracked.held.clear()
         tracked.unsettled.clear()
 
 

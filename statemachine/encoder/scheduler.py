@@ -305,11 +305,8 @@ class EncoderCacheScheduler:
             return
         for key, item in self._deadlines.due():
             tracked = self._by_key[key]
-            if self._answers.give_up(tracked, item) and self._cannot_encode(tracked, item):
+            if self._answers.give_up(tracked, item) and not tracked.can_encode(item):
                 self._unavailable.add(tracked.request.request_id)
-
-    def _cannot_encode(self, tracked: Tracked, item: str) -> bool:
-        return any(f.identifier == item and f.data is None for f in tracked.request.mm_features)
 
     def _transfer_ended(self, event: str, transfer: int) -> None:
         try:

@@ -31,6 +31,10 @@ class Tracked:
     held: set[int] = field(default_factory=set)
     unsettled: set[int] = field(default_factory=set)
 
+    def can_encode(self, item: str) -> bool:
+        """Whether an item can be encoded here wherever it stands."""
+        return all(f.data is not None for f in self.request.mm_features if f.identifier == item)
+
 
 @dataclass(slots=True)
 class Visit:

@@ -180,11 +180,45 @@ def test_one_that_is_told_and_preempted_meanwhile_just_ends(engine):
     e.step()
     take, e.machine.take_unavailable_requests = e.machine.take_unavailable_requests, frozenset
     e.step()
-    assert (state(e, "A"), take()) == ("stalled", {"A"})
+    assert (state(e, "A"), take(), take()) == ("stalled", {"A"}, set())
     e.preempt("A")
     e.finish("A")
 
     assert e.seen[3, "finish", "A"] == 1
+
+
+def test_one_whose_other_item_is_given_up_is_not_unrecoverable(engine):
+    e = engine(deadline=3)
+    e.add("A", feature("x", 0, here=False), feature("y", 8))
+    e.step()
+    e.arrive("x", well=False)
+    e.step()
+    e.clock.now += 5  # the time of both is up while x is not in transit
+    assert e.machine.take_unavailable_requests() == frozenset()
+    assert (entry(e, "x"), entry(e, "y")) == ("absent", "unavailable")
+    e.step()  # x cannot be encoded, so it is fetched once more, and given up with the outputs
+
+    assert e.seen[3, "defer", "A"] == e.seen[3, "fail_unavailable", "A"] == 1
+
+
+def test_after_a_yes_the_next_no_is_a_first_one(engine):
+    offered = {"x"}
+    e = engine(deadline=3, cells=1, shares=1, offered=offered.__contains__)
+    e.add("T", feature("y", 60))
+    e.step()
+    e.add("A", feature("x", 4))
+    e.step()
+    e.arrive("x")
+    e.step()
+    e.step()
+    assert state(e, "A") == "waiting"  # for KV
+    offered.add("y")
+    e.step()  # T has y fetched, which takes the place of x
+    e.arrive("y")
+    e.step()
+    e.step()
+
+    assert (state(e, "A"), entry(e, "x")) == ("deferred", "in_transit")
 
 
 def test_an_abort_ends_its_budgets(engine):

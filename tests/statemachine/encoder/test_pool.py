@@ -249,6 +249,15 @@ def test_a_request_for_whose_item_there_is_no_slot_gets_no_token_and_reads_nothi
     assert (b.status, b.counted) == ("running", 4)
 
 
+def test_tokens_up_to_the_end_of_an_item_are_counted_and_not_rejected(engine):
+    e = engine(chunk=8, offered=lambda item: False)
+    e.add("A", feature("x", 0, 8), drafts=True)
+    e.step()
+    e.step()
+
+    assert e.machine.ledger.function("feature_state") == {("A#0", 0): "counted"}
+
+
 def test_a_slot_that_one_item_was_promised_is_not_found_for_another(engine):
     e = engine(slots=1, offered=lambda item: False)
     e.add("A", feature("x", 0))

@@ -155,6 +155,16 @@ def test_request_finished_asks_for_the_kv_only_where_the_specification_lets_it()
     assert (kept.finish("A"), given.finish("A")) == (True, False)
 
 
+def test_where_a_no_ends_the_scan_nobody_else_is_asked():
+    e = Engine(changes={"ec_defer": "head_of_line"})
+    a, b = e.add("A", feature("x", 0)), e.add("B", feature("y", 0))
+    assert not e.machine.ensure_cache_available(a, 0)
+
+    assert not e.machine.scan_goes_on()
+    assert not e.machine.ensure_cache_available(b, 0)
+    assert [line.event for line in e.journal].count("defer") == 1
+
+
 def test_every_value_is_judged_or_named_here():
     """A switch or value that the specification gains has its fault shown, or its reason given."""
     sound = SPECIFICATION.switch_values()
