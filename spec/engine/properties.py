@@ -52,6 +52,7 @@ from interlock.spec.engine.vocabulary import (
     sampling,
     scheduled_in,
     stale_in,
+    start,
     sync_meta,
     t,
     t2,
@@ -98,15 +99,16 @@ VALID_PREFIX = Invariant(
 )
 
 _delivers = (scheduled_in(r, t) > 0) & ~stale_in(r, t)
+_read_by_step = table(r, b) & (place(b) < start(r, t) + scheduled_in(r, t))
 
 NO_INVALID_TOKEN = ActionProperty(
     id="no-token-from-invalid-block",
     aliases=("I-16",),
     source="contract I-16, D2; seeds 001",
-    doc="No token is delivered whose step attended to a wrong block, unless the report on that was withheld.",
+    doc="No token is delivered whose step attended to a wrong block, unless the report on a block that it read is late.",
     slices=(*EVERY, MIXED),
     actions=("process_outputs",),
-    formula=forall(r, (_delivers & sampling(r, t) & tainted(r, t)) >> exists(b, late(b))),
+    formula=forall(r, (_delivers & sampling(r, t) & tainted(r, t)) >> exists(b, _read_by_step & late(b))),
 )
 
 _reported = is_(r, "running", "preempted")
