@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from interlock.spec.engine.predicates import is_, step_is
-from interlock.spec.engine.vocabulary import b, computed, in_flight, r, role, roles, step_meta, t
+from interlock.spec.engine.vocabulary import (
+    b,
+    computed,
+    in_flight,
+    load_failure_policy,
+    pipeline,
+    r,
+    role,
+    roles,
+    step_meta,
+    t,
+)
 
 ALLOCATES = ("compute_new", "admit", "admit_refused", "decode", "draft", "offer_sync", "offer_async")
 SCHEDULES = ("compute_new", "admit", "admit_refused", "compute_held", "decode", "draft")
@@ -12,4 +23,7 @@ VISITS = ("admit", "admit_refused", "hit", "offer_sync", "offer_async", "promote
 TO_RUN = step_is("building") | (step_meta(t) > 0)
 COMPUTES = role(r, t, b).eq(roles["computed"])
 PROCESSED = computed(r) - in_flight(r)
+RECOMPUTED = load_failure_policy.is_("recompute")
+"""Under the other policy the request ends: nobody goes back, and nothing is computed again."""
+OVERLAPPED = pipeline.is_("two")
 ADMITTED = is_(r, "running", "promoted")

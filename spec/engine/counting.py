@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import ADMITTED
+from interlock.spec.engine.common import ADMITTED, RECOMPUTED
 from interlock.spec.engine.coverage import (
     ASYNC,
     CORE,
@@ -93,6 +93,7 @@ SURE_ADMISSION = ActionProperty(
     source="contract D9, R-10",
     doc="The admission that must come in the end is of those to which nothing is offered: others may wait for loads.",
     slices=(PARK, ASYNC),
+    applies=RECOMPUTED,
     actions=("admit_refused",),
     formula=refused(r),
 )

@@ -7,7 +7,7 @@ and that an update leaves no block counted that was reported invalid and that no
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import PROCESSED
+from interlock.spec.engine.common import PROCESSED, RECOMPUTED
 from interlock.spec.engine.coverage import (
     ASYNC,
     DECODE,
@@ -122,6 +122,8 @@ MARKS_ARE_OF_AN_UPDATE = Invariant(
     lemma=True,
 )
 
+_FAILED_LATER = (LATE_SYNC, DECODE, SHARE, OVERLAP, LATE)
+
 INVALID_IS_OWED = Invariant(
     id="invalid-block-that-counts-is-recomputed",
     source="contract Q24, 5(b); seeds 001",
@@ -129,7 +131,8 @@ INVALID_IS_OWED = Invariant(
         "Once an update has rolled a request back, what it counts as computed, less what is in flight, ends before the "
         "first block of its table that was reported invalid and that nobody is to compute again."
     ),
-    slices=(LATE_SYNC, DECODE, SHARE, OVERLAP, LATE),
+    slices=_FAILED_LATER,
+    applies_in=dict.fromkeys(_FAILED_LATER, RECOMPUTED),
     formula=forall(
         r,
         b,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.engine.common import RECOMPUTED
 from interlock.spec.engine.coverage import DECODE, LIVE, SCHEDULING_ENDS, SHARE
 from interlock.spec.engine.predicates import is_
 from interlock.spec.engine.vocabulary import (
@@ -38,6 +39,7 @@ FAILURE_PROGRESS = LeadsTo(
     source="contract V-09, D9, R-10",
     doc="A request whose load failed runs in the end, or ends.",
     slices=(LIVE,),
+    applies=RECOMPUTED,
     vars=(_ry,),
     premise=is_(_ry, "received_failed"),
     conclusion=is_(_ry, "running", "absent"),
@@ -79,6 +81,7 @@ REDONE = LeadsTo(
     source="seeds 001; found with this model: the request that was to compute a shared block again was aborted",
     doc="If a running request counts a block that is known to be wrong, somebody computes it again: itself in the end.",
     slices=(SHARE,),
+    applies=RECOMPUTED,
     vars=(_ry, _by),
     premise=is_(_ry, "running") & table(_ry, _by) & redo(_by) & (place(_by) < computed(_ry)),
     conclusion=~(is_(_ry, "running") & table(_ry, _by) & redo(_by)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import ALLOCATES, COMPUTES, PROCESSED, SCHEDULES, TO_RUN, VISITS
+from interlock.spec.engine.common import ALLOCATES, COMPUTES, OVERLAPPED, PROCESSED, SCHEDULES, TO_RUN, VISITS
 from interlock.spec.engine.coverage import (
     ASYNC,
     CORE,
@@ -137,6 +137,7 @@ PUBLISHES_ITS_OWN = ActionProperty(
     source="contract G3",
     doc="Outputs make a block of their own request addressable.",
     slices=(DECODE, SHARE),
+    applies_in={DECODE: OVERLAPPED},
     actions=("publish_output",),
     formula=table(r, b) & Primed(body=addressable(b)),
 )
@@ -146,6 +147,7 @@ PUBLISHES_PROCESSED = ActionProperty(
     source="contract G3; AS:74-78: computed tokens less placeholders are cached",
     doc="The block of an output token is made addressable only when the step that computes it is processed, too.",
     slices=(DECODE,),
+    applies=OVERLAPPED,
     actions=("publish_output",),
     formula=(place(b) >= PROMPT) >> (place(b) < PROCESSED),
 )
@@ -209,6 +211,7 @@ STALE_IS_PAST = Invariant(
     source="contract I-09, Q22",
     doc="What is stale was scheduled once, and is no part of what its request counts as computed now.",
     slices=(PARK, RESUME, SPEC, HAND, OVERLAP),
+    applies_in={SPEC: OVERLAPPED},
     formula=forall(
         r,
         t,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import ADMITTED, COMPUTES, PROCESSED
+from interlock.spec.engine.common import ADMITTED, COMPUTES, PROCESSED, RECOMPUTED
 from interlock.spec.engine.coverage import ASYNC, DECODE, HAND, LATE, LATE_SYNC, OVERLAP, PARK, RESUME, SHARE, SPEC
 from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_, step_is, waits_for_load
 from interlock.spec.engine.vocabulary import (
@@ -24,7 +24,6 @@ from interlock.spec.engine.vocabulary import (
     invalid,
     invalid_msg,
     late,
-    load_failure_policy,
     load_meta,
     place,
     r,
@@ -158,7 +157,7 @@ ENTRIES_OF_THE_STEP = Invariant(
 )
 
 _ROLLS_BACK = ("claim", "keep_base")
-_IN_FLIGHT_BASE = recovery_base.is_("computed_minus_in_flight")
+_FROM_IN_FLIGHT = RECOMPUTED & recovery_base.is_("computed_minus_in_flight")
 
 
 def _holds_invalid(b_: Term) -> Term:
@@ -170,7 +169,7 @@ ROLLED_BACK_ONCE = ActionProperty(
     source="contract Q24, 5(b)",
     doc="An admitted request is rolled back in an update, for an invalid block among its processed tokens, and once.",
     slices=(DECODE, SHARE, OVERLAP, LATE),
-    applies=_IN_FLIGHT_BASE,
+    applies=_FROM_IN_FLIGHT,
     actions=_ROLLS_BACK,
     formula=step_is("updating") & ADMITTED & ~affected(r) & Primed(body=affected(r)) & exists(b2, _holds_invalid(b2)),
 )
@@ -180,7 +179,7 @@ CLAIM_GOES_BELOW = ActionProperty(
     source="contract Q24, 5(b)",
     doc="A request that claims a block goes back to it; it was invalid, counted as processed, and claimed by nobody.",
     slices=(DECODE, SHARE, LATE),
-    applies=_IN_FLIGHT_BASE,
+    applies=_FROM_IN_FLIGHT,
     actions=("claim",),
     formula=_holds_invalid(b)
     & ~exists(r2, r2.ne(r) & affected(r2) & table(r2, b) & (computed(r2) <= place(b)))
@@ -193,7 +192,7 @@ KEEPS_PROCESSED = ActionProperty(
     source="contract 5(b); seeds 001",
     doc="A request whose invalid blocks others compute again counts what was processed, and nothing in flight.",
     slices=(SHARE, OVERLAP),
-    applies=_IN_FLIGHT_BASE,
+    applies=_FROM_IN_FLIGHT,
     actions=("keep_base",),
     formula=Primed(body=computed(r)).eq(PROCESSED) & Primed(body=in_flight(r)).eq(0),
 )
@@ -203,6 +202,7 @@ BEYOND_IS_OWED = ActionProperty(
     source="contract Q24; seeds 001",
     doc="What a request that is rolled back holds beyond the tokens that it counts is to be computed again.",
     slices=(DECODE, SHARE),
+    applies=RECOMPUTED,
     actions=(*_ROLLS_BACK, "take_over"),
     formula=forall(b2, (table(r, b2) & (place(b2) >= Primed(body=computed(r)))) >> Primed(body=redo(b2))),
 )
@@ -212,6 +212,7 @@ TAKEN_OVER = ActionProperty(
     source="found with this model: the request that was to compute a shared block again was aborted or preempted",
     doc="A request goes back to a wrong block that it counts, in schedule(), if no other will come to it.",
     slices=(SHARE,),
+    applies=RECOMPUTED,
     actions=("take_over",),
     formula=at(*IN_SCHEDULE)
     & table(r, b)
@@ -227,9 +228,12 @@ IN_THEIR_UPDATE = ActionProperty(
     source="contract 6.1, section 10",
     doc="Reports and outputs are taken when the output of their step is processed, at no other time.",
     slices=(PARK, ASYNC, SPEC, OVERLAP, HAND),
-    actions=("recover_loading", "take_failure", "finished_recving", "reject_draft", "stop", "claim", "keep_base"),
+    actions=(
+        "recover_loading", "take_failure", "finished_recving", "reject_draft", "stop", "claim", "keep_base",
+        "fail_running", "fail_loading", "fail_failure",
+    ),
     formula=step_is("updating"),
-)
+)  # fmt: skip
 
 FAILED_BLOCKS_FIRST = ActionProperty(
     id="failed-blocks-come-before-the-end-of-a-load",
@@ -248,6 +252,7 @@ LOSES_EXTERNAL_FIRST = ActionProperty(
     source="contract Q16; seeds 001: external tokens are those beyond the local hits",
     doc="Of a load with failed blocks what comes before the first of them counts; what is lost was external.",
     slices=(PARK, ASYNC),
+    applies=RECOMPUTED,
     actions=("recover_loading",),
     formula=(_left < computed(r))
     & forall(b2, (table(r, b2) & invalid(b2)) >> (place(b2) >= _left))
@@ -260,7 +265,7 @@ NOBODY_FAILS = ActionProperty(
     source="contract Q16, Q17, Q24: kv_load_failure_policy",
     doc="Under the policy recompute a failed load ends no request.",
     slices=(PARK, ASYNC, DECODE),
-    applies=load_failure_policy.is_("recompute"),
+    applies=RECOMPUTED,
     actions=(*_ROLLS_BACK, "recover_loading", "take_failure", "fail_running", "fail_loading", "fail_failure"),
     formula=is_(r, "held") | Primed(body=~is_(r, "absent", "held")),
 )

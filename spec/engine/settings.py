@@ -108,6 +108,7 @@ EXPECTATIONS = (
         "fails", "late_report", _TOKEN, "D8: a promoted request is not scanned",
         invalid_scan="running_and_loading", load_failure_policy="fail",
     ),
+    expect("fails", "late_report", _TOKEN, "D8, under the other policy too", invalid_scan="running_and_loading"),
     expect("fails", "late_report", _TOKEN, "D8", preset="vllm-0.32.0", load_failure_policy="fail"),
     expect("holds", "late_report", _TOKEN, "promoted requests are scanned", invalid_scan="all_holders"),
     expect("fails", "load_progress", "failed-load-makes-progress", "D9: offered again for ever", reoffer="allowed"),

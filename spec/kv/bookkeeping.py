@@ -6,14 +6,18 @@ Our own books: a connector may keep others, so the gate does not judge by these.
 from __future__ import annotations
 
 from interlock.spec.kv.coverage import (
+    BUSY,
     DEDUP,
     EVERY,
     FINISH,
+    FINISH_TWICE,
     IDLE,
     LAZY,
     LOAD,
+    LOAD_ACK,
     PARTIAL,
     RESET,
+    RESET_LOAD,
     STORE,
     TINY,
     WITH_LOADS,
@@ -241,7 +245,12 @@ FLUSH_MARKS_ARE_OPEN = Invariant(
     source="contract J5, J9, J12",
     doc="A flush is still to be ordered for open stores and for stale jobs only.",
     slices=tuple(s for s in EVERY if s not in (IDLE, LAZY)),
-    applies=~pins() | kv_reset.is_("flush"),
+    # A reference needs no flush; without preemption only a reset that flushes owes any.
+    applies_in={
+        TINY: ~pins() | kv_reset.is_("flush"),
+        **dict.fromkeys((BUSY, DEDUP, STORE, FINISH, FINISH_TWICE, LOAD, LOAD_ACK), ~pins()),
+        **dict.fromkeys((RESET, RESET_LOAD, PARTIAL), kv_reset.is_("flush")),
+    },
     formula=forall(j, must_flush(j) >> (open_store(j) | stale(j))),
     premise=exists(j, must_flush(j)),
 )
@@ -295,6 +304,7 @@ ORDERED_IS_SETTLED = ActionProperty(
     doc="Once the metadata orders the flush of a job, stale or not, nothing is still owed to it.",
     slices=tuple(s for s in EVERY if s != LAZY),
     applies=flushes_ever(),
+    applies_in={RESET_LOAD: kv_reset.is_("flush")},
     actions=("order_flush", "order_flush_of_load"),
     formula=Primed(body=~must_flush(j)),
 )

@@ -10,6 +10,7 @@ from interlock.spec.kv.predicates import live_store, no_room, serves
 from interlock.spec.kv.vocabulary import (
     b,
     failure_seen,
+    finish_store,
     fresh,
     h,
     hashed,
@@ -91,7 +92,7 @@ FINISH_SCAN_PASSES = ActionProperty(
         "block is off the list of what the finish has left."
     ),
     slices=(TINY, FINISH, FINISH_TWICE),
-    applies=store_mode.is_("eager"),
+    applies=store_mode.is_("eager") & finish_store.is_("yes"),
     actions=("plan_finish_store",),
     formula=(~fresh(b) >> _first_word) & Primed(body=~kept(r, b, h)),
 )

@@ -130,7 +130,7 @@ def _properties(parts: Sequence[Specification], covered: Mapping[str, tuple[str,
         for p in part.properties:
             slices = tuple(s for s, ids in covered.items() if p.id in ids)
             if slices:
-                changes: dict[str, object] = {"slices": slices}
+                changes: dict[str, object] = {"slices": slices, "applies_in": {}}
                 if p.kind == "invariant":
                     changes |= {"proof": (), "proved": False, "grounds": ()}
                 if p.kind == "boundary_clause":

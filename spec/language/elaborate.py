@@ -90,7 +90,7 @@ class Elaborator:
             int_max=slice_.int_max,
             variables=tuple(v for v in _variables(spec, switches) if v.name not in drop),
             steps=tuple(steps),
-            properties=tuple(_fold_property(p, switches) for p in properties if applies(p, switches)),
+            properties=tuple(_fold_property(p, switches) for p in properties if applies(p, switches, slice_.name)),
             never=never,
         )
         if slice_.drop:
@@ -278,13 +278,13 @@ def _effects(
     return merged
 
 
-def applies(p: Property, switches: dict[str, str]) -> bool:
-    """Whether a property is claimed under these switch values.
+def applies(p: Property, switches: dict[str, str], slice_name: str = "") -> bool:
+    """Whether a property is claimed under these switch values: at all, or in a slice.
 
     Raises:
         SpecificationError: that depends on more than switches.
     """
-    claimed = fold(p.applies, switches)
+    claimed = fold(T.conjunction(p.applies, p.applies_in.get(slice_name, T.TRUE)), switches)
     if not isinstance(claimed, T.Bool):
         raise SpecificationError(f"property {p.id}", f"applies when {claimed}", "test switches only")
     return claimed.value

@@ -15,6 +15,7 @@ class _Property(Declaration):
 
     Args (of the declaration):
         applies: tests switches: under others the property is not claimed.
+        applies_in: the same by slice: under others nothing that it speaks of happens in that slice.
         policy: follows from choices that an implementation may make otherwise, so the gate does not judge by it.
     """
 
@@ -24,6 +25,7 @@ class _Property(Declaration):
     doc: str
     slices: tuple[Name, ...] = ()
     applies: AnyTerm = TRUE
+    applies_in: dict[Name, AnyTerm] = Field(default={})
     policy: bool = False
 
 

@@ -118,5 +118,5 @@ def check_expectations(spec: Specification) -> None:
         p = spec.property(e.property)
         if e.slice not in p.slices:
             raise SpecificationError(place, f"slice {e.slice} does not cover it", "add the slice to the property")
-        if not applies(p, spec.switch_values(e.preset, e.set)):
+        if not applies(p, spec.switch_values(e.preset, e.set), e.slice):
             raise SpecificationError(place, "is not claimed under these switch values", "drop the row, or let it apply")

@@ -34,8 +34,12 @@ def check_properties(spec: Specification, signature: Signature, systems: Sequenc
         checker = TypeChecker(signature, place, primes=of_steps)
         _check_coverage(spec, p, place)
         TypeChecker(signature, place).require(p.applies, BOOL, frozenset())
+        for name, condition in p.applies_in.items():
+            known(place, "slice", name, list(p.slices))
+            TypeChecker(signature, place).require(condition, BOOL, frozenset())
         for s in systems:
-            applies(p, s.switches)
+            for name in ("", *p.applies_in):
+                applies(p, s.switches, name)
         match p:
             case Invariant():
                 checker.require(p.formula, BOOL, frozenset())
