@@ -128,18 +128,6 @@ _HAND_OVER = (
         read_after_lease="unchecked",
     ),
     _switch(
-        "B-088", "handed_over_content", _READS,
-        "The same with the roles exchanged: the decode engine keeps the blocks of a first turn for a fixed time, they "
-        "expire and are used again, and the prefill engine reads them for the second turn without a check.",
-        read_after_lease="unchecked",
-    ),
-    _switch(
-        "B-150", "handed_over_content", _READS,
-        "A prefill ends and its block is not pinned. It goes to a second request before the send; what the consumer "
-        "then gets is the second request's KV.",
-        finish_answer="never_keep",
-    ),
-    _switch(
         "B-151", "lease", _RELEASED,
         "The pass over finished requests drops the only reference to the blocks of a prefill that has just been "
         "handed over: they can be evicted while the consumer's read is still to come or under way.",
@@ -179,8 +167,8 @@ _CONNECTORS = (
     _change(
         "B-130", "composite_finish", "one-producer-of-parameters",
         "drop-conjunct:count_producer:parameters-not-empty",
-        "A sub-connector returns an empty dict at the finish and is counted as a producer of transfer parameters; "
-        "with a second one the composite raises.",
+        "At the finish the offloading connector returns an empty dict and the network connector its parameters. Both "
+        "are counted as producers of transfer parameters, and of two the composite raises.",
     ),
     _change(
         "B-185", "composite_finish", "merge-is-lossless", "drop-update:merge_reports:merged_failed",

@@ -40,7 +40,7 @@ def _peer(*states: str) -> Term:
 
 READS_PROMISED = Invariant(
     id="consumer-reads-what-was-promised",
-    source="the content oracle; B-087 vllm #21570, B-088 vllm #47021, B-150",
+    source="the content oracle; B-087 vllm #21570, B-151 TensorRT-LLM #12540",
     doc="What the consumer computes on is the KV of the request that it asked for.",
     slices=(READ, SHORT),
     formula=forall(r, b, (peer_uses(r) & has_block(r, b)) >> read_value(r, r)),

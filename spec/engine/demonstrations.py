@@ -40,11 +40,11 @@ DEMONSTRATIONS = (
         ),
     ),
     Demonstration(
-        failure="B-137", set={"loading_hash": "at_start"}, slice="load_pair", property="no-token-from-invalid-block",
+        failure="B-137", set={"loading_hash": "at_start"}, slice="load_pair",
+        property="hit-is-not-being-loaded",
         story=(
-            "The blocks of a load are addressable as soon as it begins. The load fails and the blocks are given back, "
-            "still addressable, as the hash of none was taken for unfinished. The next lookup takes one for a hit, and "
-            "a token comes from what was never loaded."
+            "The blocks of a load are addressable as soon as it begins. While it fills one, a second request takes it "
+            "for a hit: whatever becomes of the load, two requests now count on it."
         ),
     ),
     Demonstration(
@@ -101,8 +101,8 @@ DEMONSTRATIONS = (
     Demonstration(
         failure="B-065", set={"stale_output": "deliver"}, slice="hand_over", property="producer-ends-with-its-blocks",
         story=(
-            "The step that samples the last token of a producer is dispatched, then the request is preempted and its "
-            "blocks are freed. The output arrives and ends the request, which hands over no block at all."
+            "The step that samples the last token of a producer is dispatched, then a reset preempts the request and "
+            "its blocks are freed. The output arrives and ends the request, which hands over no block at all."
         ),
     ),
 )  # fmt: skip

@@ -105,7 +105,7 @@ NO_INVALID_TOKEN = ActionProperty(
     id="no-token-from-invalid-block",
     aliases=("I-16",),
     source="contract I-16, D2; seeds 001",
-    doc="No token is delivered whose step attended to a wrong block, unless the report on a block that it read is late.",
+    doc="No token is delivered whose step attended to a wrong block, unless the report on one that it read is late.",
     slices=(*EVERY, MIXED),
     actions=("process_outputs",),
     formula=forall(r, (_delivers & sampling(r, t) & tainted(r, t)) >> exists(b, _read_by_step & late(b))),
@@ -254,6 +254,15 @@ LOADING_IS_NO_HIT = Invariant(
     premise=exists(b, filling(b)),
 )
 
+HIT_IS_SETTLED = ActionProperty(
+    id="hit-is-not-being-loaded",
+    source="contract I-34; B-137 sglang #768: a loading node is not a hit until it settles",
+    doc="What a request takes from the prefix cache is no block that the load of another is to fill.",
+    slices=(PAIR,),
+    actions=("hit",),
+    formula=~filling(b),
+)
+
 NO_LATE_WRITER = Invariant(
     id="load-target-has-no-late-writer",
     aliases=("I-26",),
@@ -313,6 +322,6 @@ PROPERTIES = (
     UNHASHED_IS_HELD, EMPTY_PIPELINE,
     COUNTERS_NONNEGATIVE, IN_FLIGHT_WITHIN, PLACEHOLDERS_ARE_OWED, KNOWN_OR_OWED, COMPUTED_WITHIN_TOKENS,
     NOT_OFFERED_AGAIN, STALE_CHANGES_NOTHING,
-    LOADING_IS_NO_HIT, NO_LATE_WRITER, KNOWN_TOKENS, NOTHING_HELD, LOADING_HOLDS, ENDS_WITH_BLOCKS,
+    LOADING_IS_NO_HIT, HIT_IS_SETTLED, NO_LATE_WRITER, KNOWN_TOKENS, NOTHING_HELD, LOADING_HOLDS, ENDS_WITH_BLOCKS,
     *LEMMAS,
 )  # fmt: skip

@@ -133,6 +133,10 @@ LIFE = (
         title="Second turn reads expired blocks in bidirectional mode",
         scenario="D keeps turn-1 blocks for a fixed time, no renewal; expired and reused; P reads them for turn 2",
         invariant="As above, with expiry time passed to the reader",
+        lacks=(
+            "One turn and one direction: no engine of the model is first consumer and then producer, and a hand-over"
+            " states no time at which it ends. (A read after a lease, of one turn, is B-087.)"
+        ),
     ),
     Failure(
         id="B-092",
@@ -212,6 +216,10 @@ LIFE = (
             " waits for ever"
         ),
         invariant="Source blocks are pinned until sent; a failed send is announced",
+        lacks=(
+            "No send that looks its blocks up and throws when they are gone, and no consumer that is told nothing then:"
+            " in the model what is read is what is in the block. (Blocks that nothing pins are B-151.)"
+        ),
     ),
     Failure(
         id="B-151",

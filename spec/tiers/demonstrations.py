@@ -165,12 +165,11 @@ DEMONSTRATIONS = (
     Demonstration(
         failure="B-179",
         set={"store_report": "at_finish"},
-        change="guard-false:finish",
         slice="task_blocks",
-        property="completion-is-forwarded",
+        property="done-is-reported-in-its-step",
         story=(
-            "A store is done and the worker keeps the report back until its request finishes; as long as the request "
-            "runs, the scheduler takes the store for one in flight."
+            "A store of a running request is done, and the worker keeps the report back until the request finishes: "
+            "as long as it runs, the scheduler takes the store for one in flight."
         ),
     ),
     Demonstration(

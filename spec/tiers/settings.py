@@ -343,6 +343,10 @@ EXPECTATIONS = (
                 "the block is stored already, and nobody speaks of the task any more",
             ),
             (
+                "store_report", "at_finish", "task_blocks", "done-is-reported-in-its-step",
+                "the store is done, its request runs on, and nobody is told",
+            ),
+            (
                 "store_report", "at_finish", "task_tables", "completion-is-forwarded",
                 "the task is done, and the scheduler is not told",
             ),

@@ -148,6 +148,14 @@ ALL_STARTED = LeadsTo(
     premise=_created,
     conclusion=~_created,
 )
+SAID_AT_ONCE = ActionProperty(
+    id="done-is-reported-in-its-step",
+    source="B-179 ATOM #2146; contract J10, L3",
+    doc="The worker reports a task when it is done: nothing else has to happen first, least of all its request's end.",
+    slices=(TABLES, BLOCKS, HANG),
+    actions=("run_task",),
+    formula=Primed(body=task_report(t)).eq(task_report(t) + 1),
+)
 FORWARDED = LeadsTo(
     id="completion-is-forwarded",
     source="B-179 ATOM #2146",
@@ -173,7 +181,7 @@ _witness = witnesses_of("tiers", *TASKS)
 TASK_PROPERTIES = (
     LEAVES_TABLES, TARGET_BELONGS, STORE_KEEPS, NOT_DROPPED, STORED_IS_HELD,
     ONE_OWNER, TASK_WITH_WORKER, HOLDER_STAYS, STARTED_TO_SOME_END,
-    END_TOLD_ONCE, ESCAPES,
+    END_TOLD_ONCE, ESCAPES, SAID_AT_ONCE,
     ALL_STARTED, FORWARDED, ALL_LEAVE,
     _witness(
         "some-task-hangs",
