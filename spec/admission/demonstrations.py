@@ -110,10 +110,10 @@ DEMONSTRATIONS: tuple[Demonstration, ...] = (
         failure="B-063",
         set={"freed_in_flight": "at_once"},
         slice="pressure_mixed",
-        property="freed-blocks-have-no-writer",
+        property="load-gets-no-block-that-a-step-may-write",
         story=(
             "A step with the request is dispatched and not yet processed when the request ends. Its blocks are free at "
-            "once, so the next load may be given them while the step can still write them."
+            "once, and a load of the next request is given blocks while that step can still write them."
         ),
     ),
 )

@@ -15,6 +15,7 @@ from interlock.spec.admission.coverage import (
     PREEMPTING,
     STORES,
     TWO,
+    VICTIM,
 )
 from interlock.spec.admission.predicates import (
     deferred,
@@ -47,6 +48,7 @@ from interlock.spec.admission.vocabulary import (
     r,
     r2,
     scheduled_now,
+    scheduling_policy,
     step_slots,
     store_hold,
     store_order,
@@ -222,6 +224,11 @@ WITNESSES: tuple[Property, ...] = (
         "a-running-one-is-denied-a-block", phase("waiting_loop", "building") & exists(r, wants(r)),
         "The victim's blocks could not come back, so nobody is preempted and somebody waits for a block.", PREEMPT,
         applies=freed_in_flight.is_("parked") & fenced_victim.is_("wait"),
+    ),
+    _witness(
+        "a-victim-was-scheduled-in-this-pass", scheduled_now(r),
+        "Whom this pass has scheduled already loses its blocks to one of a higher priority, visited later.", VICTIM,
+        actions=("preempt",), applies=scheduling_policy.is_("priority"), source="contract Q22, section 10",
     ),
     _witness(
         "a-late-report-is-owed", exists(r, entry(r, "expired")), "A store was given up before its report.", LOOKUP,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.spec.admission.predicates import in_queue, is_, loads, without_blocks
-from interlock.spec.admission.vocabulary import ahead, promotion_scan, r2, r3
+from interlock.spec.admission.predicates import in_queue, is_, loads, outranks, without_blocks
+from interlock.spec.admission.vocabulary import ahead, promotion_scan, r2, r3, urgent
 from interlock.spec.language.actions import Update, assign_all
 from interlock.spec.language.terms import FALSE, Term, ite
 
@@ -15,14 +15,14 @@ def _place(r: Term, before: Term, behind: Term) -> Update:
     )
 
 
-def at_the_back(r: Term) -> Update:
-    """r, which stood nowhere, joins the waiting queue behind all others."""
-    return _place(r, FALSE, in_queue(r2))
+def at_the_back(r: Term, high: Term) -> Update:
+    """r, which stood nowhere and is of high priority or not, joins the waiting queue behind all of its priority."""
+    return _place(r, in_queue(r3) & high & ~urgent(r3), in_queue(r2) & (urgent(r2) | ~high))
 
 
 def at_the_front(r: Term) -> Update:
-    """r leaves the running list and stands before all that wait."""
-    return _place(r, in_queue(r3), FALSE)
+    """r leaves the running list and stands before all that wait and are of no higher priority."""
+    return _place(r, in_queue(r3) & ~outranks(r3, r), in_queue(r2) & outranks(r2, r))
 
 
 def behind_the_running(r: Term) -> Update:
@@ -31,10 +31,14 @@ def behind_the_running(r: Term) -> Update:
 
 
 def behind_the_holders(r: Term) -> Update:
-    """r, which gets blocks for a load, stands behind those that have theirs; in a single queue it keeps its place."""
+    """r, which gets blocks for a load, stands behind those that have theirs and whom it does not outrank.
+
+    In a single queue it keeps its place.
+    """
     moves = promotion_scan.is_("holders_first")
     return assign_all(
-        r2, r3, to=ahead(r2, r3), value=ite(r2.eq(r), without_blocks(r3), loads(r2)),
+        r2, r3, to=ahead(r2, r3),
+        value=ite(r2.eq(r), without_blocks(r3) | (loads(r3) & outranks(r, r3)), loads(r2) & ~outranks(r, r2)),
         when=ite(moves, r2.ne(r3) & (r2.eq(r) | r3.eq(r)), FALSE),
     )  # fmt: skip
 

@@ -36,6 +36,7 @@ from interlock.spec.admission.vocabulary import (
     stall_latch,
     step_slots,
     store_hold,
+    urgent,
     visited,
 )
 from interlock.spec.language.terms import Int, Term, Var, card, exists, forall, ite
@@ -166,9 +167,15 @@ def wants(r: Term) -> Term:
     return is_(r, "running") & (owns(r) < needed_blocks(r))
 
 
-def last_running(r: Term) -> Term:
-    """r is whom a first-come first-served scheduler preempts: the last of those that run."""
-    return is_(r, "running") & ~exists(_last, is_(_last, "running") & ahead(r, _last))
+def outranks(q: Term, r: Term) -> Term:
+    """q is of a higher priority than r."""
+    return urgent(q) & ~urgent(r)
+
+
+def is_victim(r: Term) -> Term:
+    """r is whom the scheduler preempts: of those that run the last one of the lowest priority."""
+    comes_first = outranks(r, _last) | (ahead(r, _last) & ~outranks(_last, r))
+    return is_(r, "running") & ~exists(_last, is_(_last, "running") & comes_first)
 
 
 def may_be_preempted(r: Term) -> Term:
@@ -183,7 +190,7 @@ def frees_are_coming() -> Term:
 
 def running_loop_is_over() -> Term:
     """Every running request is scheduled, or the next one needs a block that cannot be had in this step."""
-    stuck = wants(_asks) & free().eq(0) & (frees_are_coming() | ~exists(_q2, last_running(_q2) & may_be_preempted(_q2)))
+    stuck = wants(_asks) & free().eq(0) & (frees_are_coming() | ~exists(_q2, is_victim(_q2) & may_be_preempted(_q2)))
     return forall(_asks, next_running(_asks) >> stuck)
 
 

@@ -15,6 +15,8 @@ from interlock.spec.admission.coverage import (
     SEVERAL,
     STORES,
     TWO,
+    VICTIM,
+    WITH_VICTIM,
 )
 from interlock.spec.admission.predicates import (
     deferred,
@@ -38,7 +40,10 @@ from interlock.spec.admission.vocabulary import (
     WHOLE,
     ahead,
     block,
+    exposed_newer,
+    exposed_older,
     free,
+    freed_in_flight,
     in_newer,
     in_older,
     newer_step,
@@ -49,10 +54,12 @@ from interlock.spec.admission.vocabulary import (
     r,
     r2,
     scheduled_now,
+    scheduling_policy,
     somebody_lost_blocks,
     step_slots,
     storable,
     storing_off,
+    urgent,
     visited,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant, Property
@@ -62,7 +69,7 @@ BLOCKS_ADD_UP = Invariant(
     id="blocks-add-up",
     source="contract I-20, I-21, G8; known failures, family HOLD",
     doc="Every block is free, in one request's table, or parked: none is lost and none is there twice.",
-    slices=EVERY,
+    slices=WITH_VICTIM,
     formula=(free() + total(owns) + parked()).eq(block.size),
 )
 
@@ -123,7 +130,7 @@ SCHEDULED_HAS_BLOCKS = Invariant(
     id="scheduled-has-its-blocks",
     source="contract Q9 to Q11, Q20, I-24",
     doc="A request with tokens in the step that is being built runs and has the blocks for them.",
-    slices=EVERY,
+    slices=WITH_VICTIM,
     formula=forall(r, scheduled_now(r) >> (is_(r, "running") & owns(r).eq(needed_blocks(r)))),
     premise=exists(r, scheduled_now(r)),
 )
@@ -132,7 +139,7 @@ ORDER_IS_TOTAL = Invariant(
     id="queues-are-ordered",
     source="contract I-01, I-02",
     doc="Of two requests that wait, or that run, exactly one stands before the other; nobody else stands anywhere.",
-    slices=EVERY,
+    slices=WITH_VICTIM,
     formula=forall(
         r, r2,
         ite(
@@ -162,8 +169,18 @@ NO_WRITER = ActionProperty(
     source="contract G8; B-063 vllm #45357",
     doc="When a request lets go of its blocks, they are free at once only if no step in flight may write them.",
     slices=EVERY,
+    # Steps are ordered among themselves: a load alone can be written over by a step that was dispatched before.
+    applies=freed_in_flight.is_("parked"),
     actions=("finish", "abort", "preempt", "store_reported", "finished_recving", "expire_hold"),
     formula=_freed >> ~in_flight(r),
+)
+NO_LOAD_UNDER_A_WRITER = ActionProperty(
+    id="load-gets-no-block-that-a-step-may-write",
+    source="contract G8, I-26; B-063 vllm #45357",
+    doc="When a load is given free blocks, no step in flight may still write a block that is free.",
+    slices=LOADING,
+    actions=("admit_load",),
+    formula=~exposed_older() & ~exposed_newer(),
 )
 BEHIND_THEIR_STEP = ActionProperty(
     id="parked-blocks-return-behind-their-step",
@@ -274,11 +291,31 @@ REASON_TO_STEP = ActionProperty(
 )
 FOR_AN_OLDER_ONE = ActionProperty(
     id="nobody-is-preempted-for-a-younger-one",
-    source="contract Q22, FCFS",
-    doc="A request loses its blocks only to itself or to one that stands before it.",
+    policy=True,
+    source="contract Q22",
+    doc=(
+        "A request loses its blocks only to itself, to one of a higher priority, or to one of the same that stands "
+        "before it."
+    ),
     slices=PREEMPTING,
     actions=("preempt",),
-    formula=exists(r2, is_(r2, "running") & ~scheduled_now(r2) & wants(r2) & (r2.eq(r) | ahead(r2, r))),
+    formula=exists(
+        r2,
+        is_(r2, "running")
+        & ~scheduled_now(r2)
+        & wants(r2)
+        & (r2.eq(r) | (urgent(r2) & ~urgent(r)) | (urgent(r2).eq(urgent(r)) & ahead(r2, r))),
+    ),
+)
+LEAST_URGENT = ActionProperty(
+    id="nobody-less-urgent-goes-on",
+    policy=True,
+    source="contract Q22: max(priority, arrival)",
+    doc="Nobody is preempted while one of a lower priority runs on.",
+    slices=(PREEMPT, VICTIM),
+    applies=scheduling_policy.is_("priority"),
+    actions=("preempt",),
+    formula=~(urgent(r) & exists(r2, is_(r2, "running") & ~urgent(r2))),
 )
 NOT_WHILE_FREES_COME = ActionProperty(
     id="no-preemption-while-frees-are-coming",
@@ -332,8 +369,10 @@ STORABLE_HAS_BLOCKS = ActionProperty(
 
 SAFETY: tuple[Property, ...] = (
     BLOCKS_ADD_UP, DEFERRED_HOLDS_NOTHING, HOLDER_IS_ALIVE, NO_CIRCULAR_WAIT, DRAIN_BLOCKS_NOBODY, SOMEBODY_GOES_ON,
-    SCHEDULED_HAS_BLOCKS, ORDER_IS_TOTAL, STEPS_IN_FLIGHT, NO_WRITER, BEHIND_THEIR_STEP, YIELDS_BLOCKS,
+    SCHEDULED_HAS_BLOCKS, ORDER_IS_TOTAL, STEPS_IN_FLIGHT, NO_WRITER, NO_LOAD_UNDER_A_WRITER,
+    BEHIND_THEIR_STEP, YIELDS_BLOCKS,
     LEAVES_THE_REST, HOLDERS_FIRST, NO_OVERTAKING, STOPS_FOR_BLOCKS, SCAN_IS_WHOLE, RUNNING_ARE_SCHEDULED,
-    STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP, FOR_AN_OLDER_ONE, NOT_WHILE_FREES_COME,
+    STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP, FOR_AN_OLDER_ONE, LEAST_URGENT,
+    NOT_WHILE_FREES_COME,
     FROM_THE_POOL, AFTER_ITS_STEP, PREFIX_STAYS, WITH_THE_METADATA,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from interlock.spec.admission.predicates import (
     frees_are_coming,
     has_work,
     is_fenced,
-    last_running,
+    is_victim,
     may_be_preempted,
     next_running,
     next_waiting,
@@ -28,7 +28,19 @@ from interlock.spec.admission.predicates import (
     wants,
     without_blocks,
 )
-from interlock.spec.admission.steps import ENGINE, HIT, MISS, NEXT_WAITING, SCHEDULER, at, built, goes_to, whole
+from interlock.spec.admission.steps import (
+    ENGINE,
+    HIT,
+    MISS,
+    NEXT_WAITING,
+    SCHEDULER,
+    at,
+    built,
+    exposes,
+    goes_to,
+    high,
+    whole,
+)
 from interlock.spec.admission.vocabulary import (
     PART,
     WHOLE,
@@ -46,10 +58,12 @@ from interlock.spec.admission.vocabulary import (
     r,
     r2,
     scheduled_now,
+    scheduling_policy,
     somebody_lost_blocks,
     store_order,
     store_report,
     storing_off,
+    urgent,
     visited,
 )
 from interlock.spec.language.actions import (
@@ -61,14 +75,14 @@ from interlock.spec.language.actions import (
     need,
     send,
 )
-from interlock.spec.language.terms import exists, forall, ite
+from interlock.spec.language.terms import FALSE, exists, forall, ite
 
 add_request = Action(
-    name="add_request", event="add_request", params=(r,), site=SCHEDULER,
-    guard=(at("idle", "flushing"),),
+    name="add_request", event="add_request", params=(r, high), site=SCHEDULER,
+    guard=(at("idle", "flushing"), need("priorities-count", ~high | scheduling_policy.is_("priority"))),
     fires=(fire("admission", r),),
-    updates=(at_the_back(r),),
-    source="contract Q1", doc="A request arrives and waits behind all others.",
+    updates=(at_the_back(r, high), assign(urgent(r), high)),
+    source="contract Q1, Q22", doc="A request arrives, perhaps of the higher priority, and waits behind its equals.",
 )  # fmt: skip
 
 begin_step = Action(
@@ -122,7 +136,7 @@ preempt = Action(
     name="preempt", event="preempt", params=(r,), site=SCHEDULER,
     fires=(fire("admission", r),),
     guard=(
-        need("last-of-the-running", last_running(r), policy=True),
+        need("last-of-the-running", is_victim(r), policy=True),
         need("somebody-needs-a-block", exists(r2, next_running(r2) & wants(r2))),
         need("no-block-is-free", free().eq(0)),
         need("no-frees-are-coming", ~frees_are_coming()),
@@ -130,18 +144,21 @@ preempt = Action(
     ),
     updates=(
         at_the_front(r),
+        assign(scheduled_now(r), False),
         assign(preempted_now(), True),
         assign(somebody_lost_blocks(), True),
         assign(free(), ite(is_fenced(r), free(), free() + owns(r))),
         # The step in flight is the older one, so the step that is being built will be the newer one.
         assign(parked_newer(), ite(is_fenced(r), parked_newer() + owns(r), parked_newer())),
         assign(owns(r), 0),
+        *exposes(FALSE),
     ),
     fairness=Fairness.WEAK, fairness_why=ENGINE,
     source="contract Q21, Q22, R-59, G8; vLLM PR 49675",
     doc=(
-        "The last running request loses its blocks to one that needs a block, or to itself. If a step that may "
-        "still write them is in flight, they are parked until the step that is being built is processed."
+        "The last running request, or that of the lowest priority, loses its blocks to one that needs a block, or to "
+        "itself, and what this pass has scheduled of it does not happen. If a step that may still write them is in "
+        "flight, they are parked until the step that is being built is processed."
     ),
 )  # fmt: skip
 

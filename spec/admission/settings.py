@@ -8,6 +8,7 @@ _SOUND = {
     "load_admission": "reserve",
     "promotion_scan": "holders_first",
     "freed_in_flight": "parked",
+    "scheduling_policy": "fcfs",
     "fenced_victim": "wait",
     "parked_drain": "every_step",
     "lookup_deadline": "expires",
@@ -82,6 +83,14 @@ SLICES = (
         doc="Two requests that outgrow their blocks, with overlapping steps: preemption, fences, parked blocks.",
     ),
     Slice(
+        name="scheduled_victim",
+        remove=("skip_waiting", "abort", "evict_prefix", *_STORES, *_OVERLAP),
+        drop=("storable",),
+        scope={"request": 2, "block": 7},
+        int_max=8,
+        doc="Two requests that outgrow their blocks, one loaded and so visited first: it may lose them in a pass.",
+    ),
+    Slice(
         name="last_stores_drain",
         remove=("skip_waiting", "preempt", "store_for_another", *_LOADS, *_OVERLAP),
         scope={"request": 2, "block": 4},
@@ -135,6 +144,7 @@ SLICES = (
 _FOUR = {"request": 2, "block": 4}
 _SIX = {"request": 2, "block": 6}
 _CIRCULAR, _RUNS, _REST = "no-circular-wait-among-loads", "loading-request-runs", "load-admission-leaves-the-rest"
+_NO_WRITER = "load-gets-no-block-that-a-step-may-write"
 _OLD, _NEW = "vllm-0.22.1/OffloadingConnector", "vllm-0.32.0/OffloadingConnector"
 
 EXPECTATIONS: tuple[Expectation, ...] = (
@@ -159,9 +169,10 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     expect("holds", "lookup_deferral", _RUNS, "V-12", promotion_scan="holders_first"),
     expect("holds", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="holders_first"),
     expect(
-        "fails", "pressure_mixed", "freed-blocks-have-no-writer",
-        "a step in flight still writes what is free again", freed_in_flight="at_once",
+        "fails", "pressure_mixed", _NO_WRITER,
+        "a step in flight still writes what is free again, and a load is given it", freed_in_flight="at_once",
     ),
+    expect("holds", "pressure_mixed", _NO_WRITER, "PR 45357", freed_in_flight="parked"),
     expect("holds", "pressure_mixed", "freed-blocks-have-no-writer", "PR 45357", freed_in_flight="parked"),
     expect("holds", "preemption", "preemption-yields-blocks", "nothing is fenced", freed_in_flight="at_once"),
     expect("fails", "preemption", "preemption-yields-blocks", "B-062", fenced_victim="preempt_anyway"),
@@ -172,6 +183,13 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     expect("holds", "preemption", "preemption-yields-blocks", "PR 49675", fenced_victim="wait"),
     expect("holds", "preemption", "a-preemption-lets-somebody-run", "PR 49675", scope=_SIX, fenced_victim="wait"),
     expect("holds", "preemption", "preempted-request-is-resumed", "V-14", fenced_victim="wait"),
+    *(
+        expect("holds", "scheduled_victim", p, "Q22: who was scheduled is unscheduled", scheduling_policy="priority")
+        for p in (
+            "scheduled-has-its-blocks", "nobody-is-preempted-for-a-younger-one", "nobody-less-urgent-goes-on",
+            "preempted-request-is-resumed", "queues-are-ordered",
+        )
+    ),
     expect(
         "fails", "admission_quick", "parked-blocks-return",
         "they are parked behind a step without tokens", parked_drain="nonempty_steps",

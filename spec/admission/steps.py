@@ -18,7 +18,11 @@ from interlock.spec.admission.vocabulary import (
     WHOLE,
     engine_phase,
     engine_phases,
+    exposed_newer,
+    exposed_older,
     free,
+    in_newer,
+    in_older,
     output_due,
     owns,
     parked_newer,
@@ -28,6 +32,7 @@ from interlock.spec.admission.vocabulary import (
     step_slots,
     storable,
     storable_range,
+    urgent,
 )
 from interlock.spec.language.actions import (
     Conjunct,
@@ -41,6 +46,7 @@ from interlock.spec.language.variables import Site
 SCHEDULER, WORKER = Site.SCHEDULER, Site.WORKER
 ENGINE = "the engine thread does not stop inside a step, and steps as long as there is work"
 whole = Var(name="whole", sort="bool")
+high = Var(name="high", sort="bool")
 
 
 def at(*phases: str) -> Conjunct:
@@ -67,6 +73,7 @@ def leaves() -> tuple[Update, ...]:
     """r ends: its place and its output are forgotten, and what of it is storable is settled."""
     return (
         out_of_order(r),
+        assign(urgent(r), False),
         assign(output_due(r), False),
         assign(
             storable(r),
@@ -79,12 +86,22 @@ def leaves() -> tuple[Update, ...]:
     )
 
 
+def exposes(kept: Term) -> tuple[Update, ...]:
+    """What r lets go of and is free at once, a step that is in flight with r may still write."""
+    free_at_once = ~kept & ~is_fenced(r) & (owns(r) > 0)
+    return (
+        assign(exposed_older(), exposed_older() | (free_at_once & in_older(r))),
+        assign(exposed_newer(), exposed_newer() | (free_at_once & in_newer(r))),
+    )
+
+
 def gives_back(kept: Term) -> tuple[Update, ...]:
     """The blocks of r return, unless ``kept``: at once, or (in update_from_output) with the step still in flight."""
     return (
         assign(free(), ite(kept | is_fenced(r), free(), free() + owns(r))),
         assign(parked_older(), ite(~kept & is_fenced(r), parked_older() + owns(r), parked_older())),
         assign(owns(r), ite(kept, owns(r), 0)),
+        *exposes(kept),
     )
 
 
@@ -96,4 +113,5 @@ def gives_back_between_calls(kept: Term) -> tuple[Update, ...]:
         assign(parked_older(), ite(parks & one_step_open(), parked_older() + owns(r), parked_older())),
         assign(parked_newer(), ite(parks & ~one_step_open(), parked_newer() + owns(r), parked_newer())),
         assign(owns(r), ite(kept, owns(r), 0)),
+        *exposes(kept),
     )

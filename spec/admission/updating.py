@@ -21,6 +21,8 @@ from interlock.spec.admission.steps import (
 )
 from interlock.spec.admission.vocabulary import (
     crossed,
+    exposed_newer,
+    exposed_older,
     free,
     in_newer,
     in_older,
@@ -66,6 +68,8 @@ process_step = Action(
         assign(free(), ite(_drains, free() + parked_older(), free())),
         assign(parked_older(), ite(_drains, parked_newer(), parked_older() + parked_newer())),
         assign(parked_newer(), 0),
+        assign(exposed_older(), exposed_newer()),
+        assign(exposed_newer(), False),
         assign_all(r, to=output_due(r), value=True, when=in_older(r) & is_(r, "running")),
         assign_all(r, to=in_older(r), value=in_newer(r)),
         assign_all(r, to=in_newer(r), value=False),

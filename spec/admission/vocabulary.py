@@ -81,6 +81,15 @@ freed_in_flight = Switch(
     ),
     source="contract G8; B-063 vllm #45357",
 )
+scheduling_policy = Switch(
+    name="scheduling_policy",
+    values=("fcfs", "priority"),
+    doc=(
+        "Whether requests have priorities (here two), by which they wait and of which the lowest is preempted, be it "
+        "scheduled in this very pass; else the last of those that run is. (In module engine anybody may be the victim.)"
+    ),
+    source="contract Q22, section 10; vLLM 0.32.0 v1/core/sched/scheduler.py:794-844; --scheduling-policy",
+)
 fenced_victim = Switch(
     name="fenced_victim",
     values=("preempt_anyway", "wait"),
@@ -127,7 +136,7 @@ storable_range = Switch(
     source="R-52, R-54; B-001 vllm #49118",
 )
 SWITCHES = (
-    load_admission, promotion_scan, freed_in_flight, fenced_victim, parked_drain,
+    load_admission, promotion_scan, freed_in_flight, scheduling_policy, fenced_victim, parked_drain,
     lookup_deadline, store_hold, stall_latch, last_stores, storable_range,
 )  # fmt: skip
 
@@ -150,6 +159,7 @@ newer_step = function(
     "newer_step", result=step_slots, site=S, init=step_slots["none"], doc="the step dispatched behind it"
 )
 ahead = relation("ahead", r, r2, site=S, doc="both wait, or both run, and r stands before r2")
+urgent = relation("urgent", r, site=S, doc="r is of the higher priority; of one policy all are of the same")
 visited = relation("visited", r, site=S, doc="the waiting loop of this pass has skipped r")
 scheduled_now = relation("scheduled_now", r, site=S, doc="r has tokens in the step that is being built")
 in_older = relation("in_older", r, site=S, doc="r has tokens in the older step")
@@ -158,6 +168,8 @@ output_due = relation("output_due", r, site=S, doc="the processed step has an ou
 crossed = relation("crossed", r, site=S, doc="r has outgrown the blocks of its first step and needs one more")
 preempted_now = relation("preempted_now", site=S, doc="somebody was preempted in this pass")
 somebody_lost_blocks = relation("somebody_lost_blocks", site=G, doc="a preemption has happened in this pass")
+exposed_older = relation("exposed_older", site=G, doc="the older step may still write a block that is free")
+exposed_newer = relation("exposed_newer", site=G, doc="the newer step may still write a block that is free")
 storing_off = relation("storing_off", site=S, doc="a store was given up, and no further one is planned")
 # Declared ranges of blocks have room for a fault (one block too many), so that a named property finds it.
 owns = counter("owns", r, site=S, high=FULL + 1, doc="blocks in the table of r")
@@ -175,8 +187,8 @@ storable = counter(
 
 VARIABLES = (
     admission_state, prefix_entry_state, engine_phase, older_step, newer_step,
-    ahead, visited, scheduled_now, in_older, in_newer, output_due, crossed, preempted_now, somebody_lost_blocks,
-    storing_off,
+    ahead, urgent, visited, scheduled_now, in_older, in_newer, output_due, crossed, preempted_now, somebody_lost_blocks,
+    exposed_older, exposed_newer, storing_off,
     owns, free, parked_older, parked_newer, storable,
 )  # fmt: skip
 

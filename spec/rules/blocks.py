@@ -102,6 +102,7 @@ BLOCKS = (
         standing=("implied",),
         properties=(
             "load-target-has-no-late-writer",
+            "load-gets-no-block-that-a-step-may-write",
             "freed-blocks-have-no-writer",
         ),
     ),
