@@ -9,6 +9,7 @@ from interlock.spec.delivery.vocabulary import (
     budget_taken,
     buffer_state,
     buffer_states,
+    child_decides_by,
     d,
     drain_acks,
     drain_ask,
@@ -23,8 +24,10 @@ from interlock.spec.delivery.vocabulary import (
     k2,
     merged_failed,
     merged_finished,
+    multi_blocks,
     part_done,
     part_meta,
+    passed,
     produces,
     r,
     r2,
@@ -41,6 +44,8 @@ from interlock.spec.language.terms import exists, forall, ite
 # A composite: who loads, who counts as the producer of parameters, what is reported.
 
 _given = exists(k2, granted(k2, r))
+_told_to_load = ite(child_decides_by.is_("tokens"), granted(k, r), passed(k, r))
+"""What a sub-connector makes of the blocks and the tokens that the composite passes to it."""
 
 sub_hit = Action(
     name="sub_hit", event="sub_hit", params=(k, r), site=SCHEDULER,
@@ -52,15 +57,18 @@ grant = Action(
     name="grant", event="grant", params=(k, r), site=SCHEDULER,
     fires=(fire("part", k, r),),
     guard=(need("not-decided", ~_given),),
-    updates=(assign(granted(k, r), True),),
+    updates=(
+        assign(granted(k, r), True),
+        assign_all(k2, to=passed(k2, r), value=k2.eq(k) | multi_blocks.is_("real")),
+    ),
     fairness=WEAK, fairness_why="the scheduler visits the request",
-    source="contract R-12", doc="The composite gives the external tokens of r to one sub-connector.",
+    source="contract R-12", doc="The composite gives the tokens of r to one sub-connector, and blocks to it or all.",
 )  # fmt: skip
 
 sub_enters = Action(
     name="sub_enters", event="sub_enters", params=(k, r), site=SCHEDULER,
     fires=(fire("part", k, r),),
-    guard=(need("decided", _given), need("tokens-granted", granted(k, r))),
+    guard=(need("decided", _given), need("tokens-granted", _told_to_load)),
     sends=(send(part_meta, k, r, when=granted(k, r)),),
     fairness=WEAK, fairness_why="every sub-connector is told after the allocation",
     source="B-074 vllm #47505; contract R-15",
@@ -70,7 +78,7 @@ sub_enters = Action(
 sub_unlocks = Action(
     name="sub_unlocks", event="sub_unlocks", params=(k, r), site=SCHEDULER,
     fires=(fire("part", k, r),),
-    guard=(need("decided", _given), need("no-tokens", ~granted(k, r))),
+    guard=(need("decided", _given), need("no-tokens", ~_told_to_load)),
     fairness=WEAK, fairness_why="every sub-connector is told after the allocation",
     source="contract R-11, R-15", doc="A sub-connector that was not chosen gives its read locks back.",
 )  # fmt: skip
@@ -93,13 +101,13 @@ sub_loaded = Action(
 
 
 def _answers(state: str, source: str, doc: str) -> Action:
-    guard = [need("unanswered", answer(k, r).eq(answer_states["nothing"]))]
-    if state == "real":
-        # The composite is configured with one network connector.
-        guard.append(need("one-network-connector", ~exists(k2, answer(k2, r).eq(answer_states["real"]))))
     return Action(
         name=f"answers_{state}", event="request_finished", params=(k, r), site=SCHEDULER,
-        guard=tuple(guard),
+        guard=(
+            need("unanswered", answer(k, r).eq(answer_states["nothing"])),
+            # The composite is configured with one network connector, and one that offloads.
+            need("one-of-each-kind", ~exists(k2, answer(k2, r).eq(answer_states[state]))),
+        ),
         updates=(assign(answer(k, r), answer_states[state]),),
         source=source, doc=doc,
     )  # fmt: skip

@@ -17,6 +17,8 @@ _SOUND = {
     "read_after_lease": "fails_visibly",
     "reaper": "every_expired",
     "telemetry": "is_ignored",
+    "multi_blocks": "real",
+    "child_decides_by": "tokens",
 }
 PRESETS = (
     Preset(name="interlock", values=_SOUND, doc="Interlock's own rules of delivery; the default."),
@@ -170,7 +172,7 @@ EXPECTATIONS = (
             ),
             ("finish_answer", "always_keep", "operations", _OWED, "B-121: nothing was submitted"),
             ("finish_answer", "never_keep", "operations", _RELEASED, "a send is outstanding at the finish"),
-            ("finish_answer", "never_keep", "handed_over_content", _READS, "B-150: nothing pins the source"),
+            ("finish_answer", "never_keep", "handed_over_content", _READS, "B-151: nothing pins the source"),
             ("cancel_frees", "at_once", "operations", _RELEASED, "B-055: the load still writes"),
             (
                 "cancel_frees", "at_once", "loaded_content", "running-request-has-its-own-kv",
@@ -208,8 +210,20 @@ EXPECTATIONS = (
                 "telemetry", "decides", "operations_by_workers", "bookkeeping-changes-no-verdict",
                 "B-091: an exception becomes a failure",
             ),
+            (
+                "child_decides_by", "blocks", "composite_load", "read-locks-are-returned",
+                "R-15: blocks without tokens are taken for a load that nobody orders",
+            ),
         ),
         holds_because="the sound value",
+    ),
+    *(
+        expect(
+            "holds", "composite_load", p, "no blocks, no tokens: the same answer", multi_blocks="empty",
+            child_decides_by=by,
+        )
+        for p in ("read-locks-are-returned", "loading-connector-has-tokens")
+        for by in ("tokens", "blocks")
     ),
     *(
         expect("holds", slice_, property_, "the rules of delivery", preset)

@@ -139,9 +139,21 @@ telemetry = Switch(
     doc="What becomes of a transfer that has ended if reading its statistics raises: failed, or still ended.",
     source="B-091 vllm #58038",
 )
+multi_blocks = Switch(
+    name="multi_blocks",
+    values=("empty", "real"),
+    doc="Which blocks a composite passes to a sub-connector that gets no tokens: none, or those of the request.",
+    source="contract 8.1, section 10 MULTI_BLOCKS: empty up to 0.25, real from 0.28 on",
+)
+child_decides_by = Switch(
+    name="child_decides_by",
+    values=("blocks", "tokens"),
+    doc="By what a sub-connector tells that it is to load: that it was passed blocks, or that it was given tokens.",
+    source="contract R-15; B-074 vllm #47505",
+)
 SWITCHES = (
     release_on, load_counting, finish_answer, cancel_frees, abort_completion,
-    early_ack, lease_race, transfer_key, read_after_lease, reaper, telemetry,
+    early_ack, lease_race, transfer_key, read_after_lease, reaper, telemetry, multi_blocks, child_decides_by,
 )  # fmt: skip
 
 r, r2, r3 = request.var("r"), request.var("r2"), request.var("r3")
@@ -180,6 +192,7 @@ reports_due = counter("reports_due", j, site=S, high=worker.size, doc="workers w
 
 part_state = function("part_state", k, r, result=part_states, site=S, init=part_states["aside"], doc="lifecycle part")
 granted = relation("granted", k, r, site=S, doc="the composite gave r's external tokens to k")
+passed = relation("passed", k, r, site=S, doc="after the allocation the composite passed blocks of r to k")
 answer = function(
     "answer", k, r, result=answer_states, site=S, init=answer_states["nothing"], doc="what k returned at r's finish"
 )
@@ -238,7 +251,7 @@ waited_for = relation("waited_for", w, r, site=G, doc="the consumer was heard si
 VARIABLES = (
     delivery_state, has_block, cpu_copy, truncated, cancelled, loads_owed, sends_owed, load_failed, acks_due,
     delivery_operation_state, operation_of, receives, reports_due,
-    part_state, granted, answer, produces,
+    part_state, granted, passed, answer, produces,
     delivery_transfer_state, registration_state, early, overdue, registered_before,
     sub_finished, sub_failed, merged_finished, merged_failed,
     drain_state, drain_target, drain_heard, buffer_state, budget_taken,

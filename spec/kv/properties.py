@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.kv.bookkeeping import BOOKKEEPING
 from interlock.spec.kv.coverage import (
+    COUNTED,
     EVERY,
     FINISH,
     FINISH_TWICE,
@@ -14,6 +15,7 @@ from interlock.spec.kv.coverage import (
     LOAD_ACK,
     RESET,
     STORE,
+    THREE,
     TINY,
     TWO_JOBS,
     WITH_CONTENT,
@@ -167,7 +169,7 @@ COUNT_IS_RELEASED_ONCE = ActionProperty(
     id="a-job-ends-with-its-last-report",
     source="contract J11, I-46",
     doc="A report ends a job exactly if no other report was due.",
-    slices=EVERY,
+    slices=COUNTED,
     actions=("acknowledge", "acknowledge_failure"),
     formula=pending_count(j).eq(1).eq(~Primed(body=under_way(j))),
 )
@@ -200,7 +202,7 @@ HELD_ARE_RELEASED = LeadsTo(
     aliases=("V-02",),
     source="contract V-01, V-02, R-20",
     doc="A request that ended while it was loading gives its blocks back.",
-    slices=(TINY, LOAD, LOAD_ACK),
+    slices=(TINY, LOAD, LOAD_ACK, THREE),
     vars=(r,),
     premise=request_state(r).eq(request_states["held"]),
     conclusion=request_state(r).ne(request_states["held"]),

@@ -152,6 +152,13 @@ SLICES = (
         doc="A store that fails on one worker and not on the other, and resets meanwhile, with content.",
     ),
     Slice(
+        name="three_workers",
+        remove=(*_RESETS, "plan_finish_store", "evict", "preempt", "hit", "skip_store"),
+        drop=(*_CONTENT, "kept", "scan_result"),
+        scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 3, "hash": 1},
+        doc="A store, which may fail, or a load, acknowledged by three workers; no content.",
+    ),
+    Slice(
         name="load",
         remove=(*_RESETS, *_FAILURES, "plan_finish_store"),
         drop=("kept", "scan_result"),

@@ -16,6 +16,7 @@ from interlock.spec.kv.coverage import (
     RESET,
     RESET_LOAD,
     STORE,
+    THREE,
     TINY,
     WITH_REST,
 )
@@ -54,6 +55,7 @@ from interlock.spec.kv.vocabulary import (
     scanned,
     store_meta,
     w,
+    worker,
 )
 from interlock.spec.language.properties import witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall
@@ -72,7 +74,11 @@ WITNESSES = (
     ),
     _witness(
         "some-workers-fail", exists(j, failure_seen(j) & (pending_count(j) > 0) & ~job_loads(j)),
-        "One worker has failed and others are still to report.", PARTIAL,
+        "One worker has failed and others are still to report.", PARTIAL, THREE,
+    ),
+    _witness(
+        "one-report-of-three-is-due", exists(j, live(j) & (pending_count(j) + 2).eq(worker.size)),
+        "Of three workers two have reported on a job.", THREE, source="contract 2.3, section 10: workers 1..3",
     ),
     _witness("some-job-is-live", exists(j, live(j)), "A job is planned."),
     _witness("some-job-completes", exists(j, job_state(j).eq(job_states["completed"])), "A job completes."),
@@ -97,11 +103,11 @@ WITNESSES = (
     ),
     _witness(
         "some-request-is-held", exists(r, request_state(r).eq(request_states["held"])),
-        "A request ends while it is loading.", TINY, LOAD, LOAD_ACK,
+        "A request ends while it is loading.", TINY, LOAD, LOAD_ACK, THREE,
     ),
     _witness(
         "some-load-completes", exists(j, job_loads(j) & job_state(j).eq(job_states["completed"])), "A load completes.",
-        TINY, LOAD, LOAD_ACK,
+        TINY, LOAD, LOAD_ACK, THREE,
     ),
     _witness(
         "last-step-flushes-a-load", exists(j, job_loads(j) & job_state(j).eq(job_states["flush_requested"])),
