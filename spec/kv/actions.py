@@ -12,12 +12,12 @@ from interlock.spec.kv.loads import loaded, plan_load
 from interlock.spec.kv.reports import acknowledge, acknowledge_failure
 from interlock.spec.kv.steps import build_connector_meta, order_flush, order_flush_of_load, rest, update_from_output
 from interlock.spec.kv.stores import evict, plan_finish_store, plan_lazy_store, plan_store, skip_store
-from interlock.spec.kv.workers import copy_fails, copy_load, copy_store, report, report_failure, run_step
+from interlock.spec.kv.workers import copy_fails, copy_load, copy_store, load_fails, report, report_failure, run_step
 
 ACTIONS = (
     add_request, hit, allocate, publish, publish_loaded,
     plan_store, plan_finish_store, plan_lazy_store, skip_store, evict, plan_load, order_flush,
     order_flush_of_load, preempt,
-    build_connector_meta, rest, run_step, copy_store, copy_load, copy_fails, report, report_failure,
+    build_connector_meta, rest, run_step, copy_store, copy_load, copy_fails, load_fails, report, report_failure,
     update_from_output, acknowledge, acknowledge_failure, loaded, finish, reset_cache,
 )  # fmt: skip

@@ -17,6 +17,7 @@ from interlock.spec.kv.vocabulary import (
     holds,
     in_flight,
     j,
+    job_loads,
     kept,
     kv_reset,
     must_flush,
@@ -79,7 +80,7 @@ reset_cache = Action(
     guard=(need("between-steps", phases.one_of(phase(), "updated", "resting")),),
     updates=(
         assign_all(j, to=must_flush(j), value=kv_reset.is_("flush"), when=_FORGETS & live(j)),
-        assign_all(j, to=failure_seen(j), value=False, when=_FORGETS & live(j)),
+        assign_all(j, to=failure_seen(j), value=False, when=_FORGETS & live(j) & ~job_loads(j)),
         assign_all(j, to=reads_current(j), value=False, when=_FORGETS & live(j)),
         assign_all(b, to=in_flight(b), value=False, when=_FORGETS),
         assign_all(r, b, h, to=kept(r, b, h), value=False, when=_FORGETS),

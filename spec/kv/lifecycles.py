@@ -59,6 +59,7 @@ REQUEST = Lifecycle(
         row("preempted", "allocate", "scheduled", source="contract Q9, Q10, G1"),
         row("scheduled", "allocate", "scheduled", source="contract Q20, G1"),
         row("scheduled", "publish", "scheduled", source="contract G3"),
+        row("waiting", "publish", "scheduled", source="contract Q14: what a load failed to bring is computed"),
         row("scheduled", "plan_load", "loading", source="contract Q8"),
         row("loading", "plan_load", "loading", source="contract Q8"),
         row("loading", "loaded", "waiting", source="contract Q12, Q13"),
@@ -175,9 +176,6 @@ def _ends(event: str, state: str) -> tuple[Row, ...]:
     more = row(state, event, state, guard=~last_report(), source=source)
     if event == "acknowledge_failure":
         return more, row(state, event, "failed", guard=last_report(), source=source)
-    if state == "load_in_flight":
-        # What becomes of a load that fails is the engine's matter.
-        return more, row(state, event, "completed", guard=last_report(), source=source)
     return (
         more,
         row(state, event, "completed", guard=last_report() & ~failure_seen(j), source=source),
@@ -206,7 +204,7 @@ JOB = Lifecycle(
         row("stale", "order_flush", "stale", source="contract J12"),
         row("stale", "order_flush_of_load", "stale", source="contract J12, L6"),
         *(r_ for s in _OPEN for r_ in _ends("acknowledge", s)),
-        *(r_ for s in ("store_in_flight", "flush_requested") for r_ in _ends("acknowledge_failure", s)),
+        *(r_ for s in _OPEN for r_ in _ends("acknowledge_failure", s)),
         *(row(s, "reset_cache", "stale", guard=~kv_reset.is_("ignored"), source="contract J12, L6") for s in _OPEN),
         *(
             row("stale", event, state, guard=guard, source="contract J12, I-47: later reports are skipped")
@@ -243,8 +241,9 @@ COPY = Lifecycle(
         row("store_queued", "copy_store", "copied", source="contract J8, J10"),
         row("load_queued", "copy_load", "copied", source="contract L3"),
         row("store_queued", "copy_fails", "copy_failed", source="Interlock's fault action; compare contract J10"),
+        row("load_queued", "load_fails", "copy_failed", source="contract R-43"),
         row("copied", "report", "idle", source="contract J10, R-49"),
-        row("copy_failed", "report_failure", "idle", source="Interlock's fault action"),
+        row("copy_failed", "report_failure", "idle", source="contract R-43, R-46; Interlock's fault action"),
     ),
 )  # fmt: skip
 

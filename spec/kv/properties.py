@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.kv.bookkeeping import BOOKKEEPING
 from interlock.spec.kv.coverage import (
+    BROKEN,
     COUNTED,
     EVERY,
     FINISH,
@@ -14,6 +15,7 @@ from interlock.spec.kv.coverage import (
     LOAD,
     LOAD_ACK,
     RESET,
+    RESET_LOAD,
     STORE,
     THREE,
     TINY,
@@ -38,6 +40,7 @@ from interlock.spec.kv.vocabulary import (
     copy_states,
     cpu_value,
     due,
+    due_value,
     expects,
     finish_store,
     fresh,
@@ -50,6 +53,9 @@ from interlock.spec.kv.vocabulary import (
     job,
     job_block,
     job_chunk,
+    job_loads,
+    kv_reset,
+    load_value,
     pending_count,
     r,
     reads_current,
@@ -154,6 +160,48 @@ SOURCE_STABLE = Invariant(
     ),
     premise=exists(w, j, copy_state(w, j).eq(copy_states["store_queued"])),
 )  # fmt: skip
+
+STORED_IS_THERE = ActionProperty(
+    id="a-store-is-planned-of-what-is-there",
+    policy=True,
+    source="contract R-43, I-31; seeds 001",
+    doc=(
+        "A scan stores a block under a key only if every worker has that prefix there, or computes it in this step: "
+        "not what a load has failed to bring, even to one worker."
+    ),
+    slices=WITH_CONTENT,
+    applies=~kv_reset.is_("ignored"),
+    actions=("plan_store",),
+    formula=forall(w, gpu_value(w, b, block_hash(b))) | due_value(b, block_hash(b)),
+)
+
+LOADED_IS_WHOLE = ActionProperty(
+    id="a-published-load-is-whole",
+    source="contract Q13, Q14, R-43",
+    doc="What becomes addressable because it was loaded is that prefix on every worker.",
+    slices=(TINY, LOAD, RESET_LOAD, BROKEN),
+    actions=("publish_loaded",),
+    formula=forall(w, gpu_value(w, b, h)),
+)
+
+FAILED_IS_COMPUTED = ActionProperty(
+    id="a-failed-load-is-computed-instead",
+    source="contract Q14, Q15, R-43; seeds 001",
+    doc="With the last report on a load that failed on some worker, its block counts as loaded with nothing.",
+    slices=(TINY, BROKEN),
+    actions=("acknowledge_failure",),
+    formula=(job_loads(j) & pending_count(j).eq(1))
+    >> forall(b, job_block(j).eq(b) >> Primed(body=forall(h, ~load_value(b, h)))),
+)
+
+FAILED_LEAVES_NOTHING = ActionProperty(
+    id="a-failed-load-leaves-garbage",
+    source="contract R-43; the content oracle",
+    doc="Where the copy of a load fails, no prefix is in its block, not even one that was there before.",
+    slices=(TINY, BROKEN),
+    actions=("load_fails",),
+    formula=Primed(body=forall(h, ~gpu_value(w, job_block(j), h))),
+)
 
 SOURCE_BELONGS = ActionProperty(
     id="job-moves-blocks-of-its-request",
@@ -270,6 +318,10 @@ PROPERTIES = (
     READY_IS_TRUE,
     HASHED_IS_TRUE,
     SOURCE_STABLE,
+    STORED_IS_THERE,
+    LOADED_IS_WHOLE,
+    FAILED_IS_COMPUTED,
+    FAILED_LEAVES_NOTHING,
     SOURCE_BELONGS,
     COUNT_IS_RELEASED_ONCE,
     FORWARD_READS,

@@ -10,6 +10,7 @@ from interlock.spec.kv.vocabulary import (
     c,
     done,
     failure_seen,
+    h,
     in_flight,
     j,
     job_block,
@@ -17,6 +18,7 @@ from interlock.spec.kv.vocabulary import (
     job_loads,
     job_state,
     job_states,
+    load_value,
     must_flush,
     pending_count,
     reads_current,
@@ -29,7 +31,10 @@ from interlock.spec.language.terms import TRUE, Term
 
 
 def _settle(failed: Term) -> tuple[Update, ...]:
-    """What a report settles; the last one also ends the dedup entry, unless a flush order already has."""
+    """What a report settles; the last one also ends the dedup entry, unless a flush order already has.
+
+    Of a load that failed on some worker nothing is to be published: its request computes the block.
+    """
     return (
         assign(pending_count(j), pending_count(j) - 1),
         assign_all(
@@ -40,6 +45,9 @@ def _settle(failed: Term) -> tuple[Update, ...]:
         assign_all(
             b, to=scan_result(b), value=scan_results["excused"],
             when=job_block(j).eq(b) & last_report() & ~job_loads(j) & reads_current(j) & failed,
+        ),
+        assign_all(
+            b, h, to=load_value(b, h), value=False, when=job_block(j).eq(b) & last_report() & job_loads(j) & failed,
         ),
         # Whatever the next metadata was to flush, its bytes are settled; and of a stale job this was the last word.
         assign(must_flush(j), must_flush(j) & ~last_report()),
@@ -56,7 +64,9 @@ acknowledge = Action(
         fire_all("block", b, when=job_block(j).eq(b)),
     ),
     guard=(LISTENING,),
-    updates=_settle(failure_seen(j)),
+    updates=(
+        *_settle(failure_seen(j)), assign(failure_seen(j), failure_seen(j) & ~(stale(j) & last_report())),
+    ),
     fairness=Fairness.STRONG,
     fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
     source="contract J11, L4, 2.3",
@@ -72,7 +82,7 @@ acknowledge_failure = Action(
         fire_all("block", b, when=job_block(j).eq(b)),
     ),
     guard=(LISTENING,),
-    updates=(*_settle(TRUE), assign(failure_seen(j), ~stale(j))),
+    updates=(*_settle(TRUE), assign(failure_seen(j), ~stale(j) | (job_loads(j) & ~last_report()))),
     fairness=Fairness.STRONG,
     fairness_why="update_from_output delivers every report; between outputs the scheduler does not listen",
     source="Interlock's fault action; contract 3.2 complete_store(success=False)",

@@ -17,6 +17,8 @@ ROWS = row_witnesses(
         "row-request-scheduled-allocate": "last_step",
         "row-request-scheduled-publish-loaded": "load",
         "row-job-load-in-flight-acknowledge-to-load-in-flight": "load_ack",
+        "row-job-load-in-flight-acknowledge-failure-to-load-in-flight": "failing_load",
+        "row-job-load-in-flight-acknowledge-to-failed": "failing_load",
         "row-request-loading-plan-load": "load_ack",
         "row-chunk-pending-acknowledge-to-absent": "partial_failure",
         "row-job-flush-requested-acknowledge-failure-to-flush-requested": "partial_failure",

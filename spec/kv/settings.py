@@ -61,7 +61,7 @@ PRESETS = (
 
 _LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load", "order_flush_of_load")
 
-_FAILURES = ("copy_fails", "report_failure", "acknowledge_failure")
+_FAILURES = ("copy_fails", "load_fails", "report_failure", "acknowledge_failure")
 _RESETS = ("reset_cache",)
 _ENDS = ("finish", "rest", "plan_finish_store")
 _CONTENT = ("gpu_value", "cpu_value", "due", "due_value", "expects")
@@ -150,6 +150,13 @@ SLICES = (
         drop=("kept",),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
         doc="A store that fails on one worker and not on the other, and resets meanwhile, with content.",
+    ),
+    Slice(
+        name="failing_load",
+        remove=("plan_finish_store", "preempt", "skip_store", "hit"),
+        drop=("kept",),
+        scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
+        doc="A load that fails on one worker, or on both, and what is stored of its block afterwards, with content.",
     ),
     Slice(
         name="three_workers",

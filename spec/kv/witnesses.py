@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.kv.coverage import (
+    BROKEN,
     BUSY,
     DEDUP,
     EVERY,
@@ -127,6 +128,10 @@ WITNESSES = (
         "a-scan-passes-over-a-block", Primed(body=scanned(r, b)),
         "A scan passes over a block because its store is under way, it is stored, or there is no room.", TINY, STORE,
         DEDUP, actions=("skip_store",), source="contract J2, J3",
+    ),
+    _witness(
+        "some-load-fails-on-one-worker", exists(j, failure_seen(j) & job_loads(j) & (pending_count(j) > 0)),
+        "One worker has failed to load, and the other is still to report.", BROKEN, source="contract R-43",
     ),
     _witness("a-step-is-with-the-workers", phase().eq(phases["executing"]), "A step is executing.", TINY),
     _witness("engine-comes-to-rest", phase().eq(phases["resting"]), "The engine has nothing to do.", *WITH_REST),

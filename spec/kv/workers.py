@@ -114,6 +114,14 @@ copy_fails = Action(
     doc="The copy of a store fails at this worker: the chunk keeps garbage.",
 )  # fmt: skip
 
+load_fails = Action(
+    name="load_fails", event="load_fails", params=(w, j), site=WORKER, observed=False, fault=True,
+    fires=(fire("copy", w, j),),
+    updates=(assign_all(h, to=gpu_value(w, job_block(j), h), value=False),),
+    source="contract R-43; seeds 001",
+    doc="The copy of a load fails at this worker: whatever is in the block there is no prefix of anything.",
+)  # fmt: skip
+
 report = Action(
     name="report", event="report", params=(w, j), site=WORKER, observed=False,
     fires=(fire("copy", w, j),),
@@ -128,6 +136,6 @@ report_failure = Action(
     fires=(fire("copy", w, j),),
     sends=(send(undone, j),),
     fairness=Fairness.WEAK, fairness_why="every worker reports every job once",
-    source="Interlock's fault action",
-    doc="A worker reports that its part of a store has failed.",
+    source="contract R-43, R-46; Interlock's fault action for stores",
+    doc="A worker reports that its part of a job has failed.",
 )  # fmt: skip
