@@ -19,6 +19,7 @@ from interlock.spec.delivery.vocabulary import (
     has_block,
     heartbeat,
     lease_race,
+    notice_names,
     offer,
     offer_short,
     overdue,
@@ -124,6 +125,27 @@ hear_notice = Action(
     fairness=WEAK, fairness_why="the worker reads its notices in every step",
     source="contract Q33, R-40; B-084, B-161",
     doc="The consumer's notice: it ends the hand-over, or is remembered, or comes too late.",
+)  # fmt: skip
+
+hear_stray_notice = Action(
+    name="hear_stray_notice", event="hear_notice", params=(w, r, r2), site=WORKER, observed=False,
+    fires=(fire("registration", w, r2),),
+    receives=(receive(pulled, w, r),),
+    sends=(send(sent, r2, when=registered(w, r2)), send(confirm, w, r, when=registered(w, r2))),
+    guard=(
+        need("names-an-id-only", notice_names.is_("request_id")),
+        need("of-an-earlier-life", r.ne(r2) & registration_state(w, r).eq(registration_states["settled"])),
+    ),
+    updates=(
+        assign(overdue(w, r2), False),
+        assign(
+            early(w, r2),
+            early(w, r2)
+            | (early_ack.is_("remember") & registration_state(w, r2).eq(registration_states["unknown"])),
+        ),
+    ),
+    source="contract R-57, Q33",
+    doc="A late notice about r, whose id r2 has now: the worker, which knows ids only, takes it for one about r2.",
 )  # fmt: skip
 
 lease_runs_out = Action(
@@ -288,8 +310,8 @@ peer_beats = Action(
 )  # fmt: skip
 
 HAND_OVER_ACTIONS = (
-    cut_short, hand_over, register, hear_notice, lease_runs_out, renew, sweep_leases, worker_acknowledges,
-    release_handed_over, peer_hears, peer_reads, peer_tells, peer_accepts, peer_refuses, peer_finds_it_short,
-    peer_rejects, peer_lets_go,
+    cut_short, hand_over, register, hear_notice, hear_stray_notice, lease_runs_out, renew, sweep_leases,
+    worker_acknowledges, release_handed_over, peer_hears, peer_reads, peer_tells, peer_accepts, peer_refuses,
+    peer_finds_it_short, peer_rejects, peer_lets_go,
     peer_dies, notice_repeated, peer_beats,
 )  # fmt: skip

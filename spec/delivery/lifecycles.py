@@ -28,6 +28,7 @@ DELIVERY = Lifecycle(
     doc="A request of one engine, as far as its blocks, its loads and its sends are concerned.",
     rows=(
         row("absent", "add_request", "waiting", source="contract Q1"),
+        row("absent", "add_under_same_id", "waiting", source="contract Q1, R-57"),
         *_stays("take_block", "contract G1", "waiting"),
         row("waiting", "admit", "running", source="contract Q10, Q11"),
         row("waiting", "start_load", "loading", source="contract Q8"),
@@ -110,6 +111,8 @@ REGISTRATION = Lifecycle(
         row("unknown", "hear_notice", "unknown", source="B-084 vllm #43509"),
         row("registered", "hear_notice", "settled", source="contract Q33"),
         row("settled", "hear_notice", "settled", source="B-161: late or repeated"),
+        row("unknown", "hear_stray_notice", "unknown", source="contract R-57; B-084 vllm #43509"),
+        row("registered", "hear_stray_notice", "settled", source="contract R-57"),
         row("registered", "sweep_leases", "settled", source="B-085 vllm #58222; V-02"),
     ),
 )

@@ -51,7 +51,7 @@ from interlock.spec.language.actions import (
     receive_all,
     send,
 )
-from interlock.spec.language.terms import exists, ite
+from interlock.spec.language.terms import exists, forall, ite
 from interlock.spec.language.variables import Site
 from interlock.spec.shared.sorts import worker
 
@@ -63,6 +63,14 @@ add_request = Action(
     name="add_request", event="add_request", params=(r,), site=SCHEDULER,
     fires=(fire("delivery", r),),
     source="contract Q1", doc="A request arrives.",
+)  # fmt: skip
+
+add_under_same_id = Action(
+    name="add_under_same_id", event="add_request", params=(r,), site=SCHEDULER,
+    fires=(fire("delivery", r),),
+    guard=(need("id-is-free", forall(r2, r2.ne(r) >> is_(r2, "absent", "released"))),),
+    source="contract Q1, R-57",
+    doc="A request arrives under an id that others had before it, all of which have been released.",
 )  # fmt: skip
 
 take_block = Action(
@@ -293,7 +301,7 @@ accept_cancel = Action(
 )  # fmt: skip
 
 OPERATION_ACTIONS = (
-    add_request, take_block, admit, start_send, start_load, begin_transfer, transfer_ends, late_end,
+    add_request, add_under_same_id, take_block, admit, start_send, start_load, begin_transfer, transfer_ends, late_end,
     remote_transfer_fails, telemetry_raises, remote_engine_dies, load_expires, report_transfer, report_failed_transfer,
     filter_report, operation_ends, release,
     promote, compute_again, preempt, finish, accept_cancel,

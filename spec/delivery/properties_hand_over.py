@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.delivery.coverage import HANDING, LEASE, READ, SHORT, TWO
+from interlock.spec.delivery.coverage import AGAIN, HANDING, LEASE, READ, SHORT, TWO
 from interlock.spec.delivery.hand_over import expired
 from interlock.spec.delivery.predicates import registered
 from interlock.spec.delivery.vocabulary import (
@@ -22,10 +22,12 @@ from interlock.spec.delivery.vocabulary import (
     peer_uses,
     pulled,
     r,
+    r3,
     read_value,
     registration_state,
     registration_states,
     repeated,
+    transfer_key,
     truncated,
     w,
     waited_for,
@@ -73,6 +75,29 @@ HAS_TOLD = Invariant(
     ),
     premise=exists(r, _peer("told")),
 )  # fmt: skip
+REMEMBERED = Invariant(
+    id="remembered-notice-is-of-its-own-consumer",
+    source="contract R-57; B-084 vllm #43509",
+    doc="A notice that a worker remembers was given by the consumer of that very hand-over.",
+    slices=HANDING,
+    # Under ids of two sides a notice may name a request of somebody else: another failure.
+    applies=transfer_key.is_("shared_id"),
+    formula=forall(w, r, early(w, r) >> _peer("told", "accepted", "refused", "let_go")),
+    premise=exists(w, r, early(w, r)),
+)
+_ends_here = registered(w, r3) & ~Primed(body=registered(w, r3))
+OF_THIS_LIFE = ActionProperty(
+    id="a-notice-ends-the-hand-over-that-it-is-about",
+    source="contract R-57, Q33, R-41",
+    doc="A notice ends a hand-over only if its own consumer has given one: one of an earlier life releases nothing.",
+    slices=(TWO, AGAIN),
+    applies=transfer_key.is_("shared_id"),
+    actions=("hear_notice", "hear_stray_notice"),
+    formula=forall(
+        r3,
+        _ends_here >> peer_states.one_of(peer_state(r3), "told", "accepted", "refused", "let_go"),
+    ),
+)
 NOT_FOR_CANCELLED = Invariant(
     id="cancel-reaches-the-connector-as-a-cancel",
     source="B-163 vllm #29987",
@@ -207,6 +232,8 @@ HAND_OVER_PROPERTIES: tuple[Property, ...] = (
     READS_PROMISED,
     COMPLETE,
     HAS_TOLD,
+    REMEMBERED,
+    OF_THIS_LIFE,
     NOT_FOR_CANCELLED,
     ONE_ID,
     LEASE_LIVES,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from interlock.spec.delivery.actions import ACTIONS
 from interlock.spec.delivery.lifecycles import LIFECYCLES
-from interlock.spec.delivery.vocabulary import abort_completion, cancel_frees, finish_answer, release_on, telemetry
+from interlock.spec.delivery.vocabulary import (
+    abort_completion,
+    cancel_frees,
+    finish_answer,
+    notice_names,
+    release_on,
+    telemetry,
+)
 from interlock.spec.language.rows import row_witnesses
 
 ROWS = row_witnesses(
@@ -37,6 +44,8 @@ ROWS = row_witnesses(
         "register": "lease_and_send",
         "release_handed_over": "lease_and_send",
         "sweep_leases": "lease_and_send",
+        "add_under_same_id": "second_life",
+        "hear_stray_notice": "second_life",
         "take_block": "loaded_content",
         "row-delivery-operation-open-operation-ends-to-open": "operations_by_workers",
         "await_tensor": "receive_store",
@@ -46,6 +55,7 @@ ROWS = row_witnesses(
     },
     under={
         "row-delivery-transfer-ended-filter-report": abort_completion.is_("filtered"),
+        "hear_stray_notice": notice_names.is_("request_id"),
         "row-delivery-loading-finish-to-released": cancel_frees.is_("at_once"),
         "row-delivery-running-hand-over-to-released": finish_answer.is_("never_keep"),
         "row-delivery-released-operation-ends": release_on.is_("any_signal"),

@@ -17,6 +17,7 @@ _SOUND = {
     "read_after_lease": "fails_visibly",
     "reaper": "every_expired",
     "telemetry": "is_ignored",
+    "notice_names": "hand_over",
     "multi_blocks": "real",
     "child_decides_by": "tokens",
 }
@@ -106,6 +107,13 @@ SLICES = (
         "two_leases",
         "Two hand-overs under ids of two sides, and one reaper.",
         ("add_request", "admit", *(a for a in _LEASE if a != "worker_acknowledges")),
+        ("confirm", "deny"),
+        request=2,
+    ),
+    _slice(
+        "second_life",
+        "An id comes again, while the notice of the consumer that had it before is still to come.",
+        ("add_under_same_id", "admit", *(a for a in _LEASE if a != "worker_acknowledges"), "hear_stray_notice"),
         ("confirm", "deny"),
         request=2,
     ),
@@ -209,6 +217,14 @@ EXPECTATIONS = (
             (
                 "telemetry", "decides", "operations_by_workers", "bookkeeping-changes-no-verdict",
                 "B-091: an exception becomes a failure",
+            ),
+            (
+                "notice_names", "request_id", "second_life", "a-notice-ends-the-hand-over-that-it-is-about",
+                "R-57: a late notice about the id's earlier life ends the present one",
+            ),
+            (
+                "notice_names", "request_id", "second_life", "remembered-notice-is-of-its-own-consumer",
+                "R-57: it comes between the two, and is remembered for the next",
             ),
             (
                 "child_decides_by", "blocks", "composite_load", "read-locks-are-returned",

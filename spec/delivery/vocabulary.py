@@ -139,6 +139,12 @@ telemetry = Switch(
     doc="What becomes of a transfer that has ended if reading its statistics raises: failed, or still ended.",
     source="B-091 vllm #58038",
 )
+notice_names = Switch(
+    name="notice_names",
+    values=("request_id", "hand_over"),
+    doc="What a consumer's notice names: the request's id, which may come again, or this one hand-over.",
+    source="contract R-57: ids are unique only while the front end makes them so",
+)
 multi_blocks = Switch(
     name="multi_blocks",
     values=("empty", "real"),
@@ -153,7 +159,8 @@ child_decides_by = Switch(
 )
 SWITCHES = (
     release_on, load_counting, finish_answer, cancel_frees, abort_completion,
-    early_ack, lease_race, transfer_key, read_after_lease, reaper, telemetry, multi_blocks, child_decides_by,
+    early_ack, lease_race, transfer_key, read_after_lease, reaper, telemetry, notice_names,
+    multi_blocks, child_decides_by,
 )  # fmt: skip
 
 r, r2, r3 = request.var("r"), request.var("r2"), request.var("r3")
