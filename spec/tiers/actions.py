@@ -57,6 +57,7 @@ from interlock.spec.tiers.vocabulary import (
     r,
     r2,
     read_order,
+    repeated_match,
     slot_key,
     slot_pins,
     tier_reset,
@@ -86,6 +87,15 @@ lookup_hit = Action(
     updates=(assign(slot_pins(c), slot_pins(c) + 1),),
     source="contract 2.2 PENDING_PIN, R-01",
     doc="r asks for key h, which is in the CPU tier: a hit, and a pin until the answer is used.",
+)  # fmt: skip
+
+lookup_again = Action(
+    name="lookup_again", event="lookup", params=(r, h, c), site=SCHEDULER,
+    fires=(fire("record", r, h),),
+    guard=(WAITING, need("ready", cpu_slot_state(c).eq(cpu_slot_states["ready"])), HOLDS_KEY),
+    updates=(assign(slot_pins(c), slot_pins(c) + ite(repeated_match.is_("drops_old_pin"), 0, 1)),),
+    source="R-01: the match may be asked any number of times",
+    doc="r asks again for a key on which it has a hit already: the old pin is dropped, a new one is taken.",
 )  # fmt: skip
 
 lookup_wait = Action(
@@ -327,6 +337,6 @@ reset_tiers = Action(
 )  # fmt: skip
 
 SCHEDULER_ACTIONS = (
-    add_request, lookup_hit, lookup_wait, plan_promotion, plan_fill, plan_cascade, retrieve, admit, wait_expires,
-    cancel_plan, build_connector_meta, finish, finalise, evict_slot, evict_tier_entry, reset_tiers,
+    add_request, lookup_hit, lookup_again, lookup_wait, plan_promotion, plan_fill, plan_cascade, retrieve, admit,
+    wait_expires, cancel_plan, build_connector_meta, finish, finalise, evict_slot, evict_tier_entry, reset_tiers,
 )  # fmt: skip

@@ -46,6 +46,7 @@ RECORD = Lifecycle(
     doc="What lookup keeps for a request and a key, from the answer until its use or the request's end.",
     rows=(
         row("none", "lookup_hit", "granted", source="contract 2.2 PENDING_PIN"),
+        row("granted", "lookup_again", "granted", source="R-01"),
         row("none", "lookup_wait", "recorded", source="contract 3.2 HIT_PENDING, R-02"),
         row("none", "plan_promotion", "recorded", source="contract R-02; vLLM #49022"),
         row("recorded", "plan_promotion", "recorded", source="B-016 vllm #49176: a retry"),

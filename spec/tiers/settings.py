@@ -11,6 +11,7 @@ _SOUND = {
     "completion_names": "round",
     "cleanup_error": "result_published",
     "tier_reset": "fences",
+    "repeated_match": "drops_old_pin",
     "unused_locks": "released",
     "retrieval_unpins": "once",
     "cancelled_plan": "undone",
@@ -39,8 +40,8 @@ _PROMOTIONS = ("plan_promotion", "tier_read", *_READ_FAULTS)
 _RETRIEVALS = ("retrieve", "retrieval_done", "save_ends")
 _GPU = ("plan_fill", *_RETRIEVALS, "gpu_copy", "copy_stalls")
 _TIERS = (
-    "lookup_hit", "lookup_wait", "wait_expires", "cancel_plan", "build_connector_meta", "finalise", "evict_slot",
-    "evict_tier_entry", "reset_tiers", "fill_done", *_CASCADES, *_PROMOTIONS, *_GPU,
+    "lookup_hit", "lookup_again", "lookup_wait", "wait_expires", "cancel_plan", "build_connector_meta", "finalise",
+    "evict_slot", "evict_tier_entry", "reset_tiers", "fill_done", *_CASCADES, *_PROMOTIONS, *_GPU,
 )  # fmt: skip
 _TASK_ACTIONS = (
     "give_block", "create_load", "create_store", "start_task", "cancel_task", "run_task", "task_hangs", "hear_end",
@@ -151,6 +152,7 @@ SLICES = (
     _tier_slice(
         "tier_retrieve_two",
         "lookup_hit",
+        "lookup_again",
         "lookup_wait",
         *_CASCADES,
         *_READ_FAULTS,
@@ -178,6 +180,7 @@ SLICES = (
     _tier_slice(
         "tier_backup_two",
         "lookup_hit",
+        "lookup_again",
         "lookup_wait",
         "wait_expires",
         *_PROMOTIONS,
@@ -305,6 +308,10 @@ EXPECTATIONS = (
             (
                 "tier_reset", "frees_in_flight", "tier_reset_read", "ready-slot-holds-its-key",
                 "the reset frees a slot that a promotion still writes, and another takes it",
+            ),
+            (
+                "repeated_match", "pins_again", "tier_lookup", "pins-equal-outstanding-users",
+                "asked again before it is scheduled, a request has two pins for one hit",
             ),
             (
                 "unused_locks", "kept", "tier_retrieve", "unused-hits-are-given-back",

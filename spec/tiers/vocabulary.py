@@ -97,6 +97,12 @@ tier_reset = Switch(
     ),
     source="B-042 vllm #57727; B-043 vllm #44541; contract R-62",
 )
+repeated_match = Switch(
+    name="repeated_match",
+    values=("pins_again", "drops_old_pin"),
+    doc="What a lookup does that is asked again for a key while its earlier answer is still pinned.",
+    source="contract R-01; vLLM 0.32.0 v1/simple_kv_offload/manager.py:346",
+)
 unused_locks = Switch(
     name="unused_locks",
     values=("kept", "released"),
@@ -146,7 +152,7 @@ failure_reach = Switch(
     source="B-162 llm-d-kv-cache #514",
 )
 SWITCHES = (
-    failed_read, failed_write, pending_wait, completion_names, cleanup_error, tier_reset, unused_locks,
+    failed_read, failed_write, pending_wait, completion_names, cleanup_error, tier_reset, repeated_match, unused_locks,
     retrieval_unpins, cancelled_plan, finish_lookup, cancelled_prefetch, evict_when, claim_order, failure_reach,
 )  # fmt: skip
 
