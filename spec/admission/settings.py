@@ -183,6 +183,9 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     expect("holds", "preemption", "preemption-yields-blocks", "PR 49675", fenced_victim="wait"),
     expect("holds", "preemption", "a-preemption-lets-somebody-run", "PR 49675", scope=_SIX, fenced_victim="wait"),
     expect("holds", "preemption", "preempted-request-is-resumed", "V-14", fenced_victim="wait"),
+    expect(
+        "holds", "preemption", "nobody-is-preempted-for-a-younger-one", "the last one is", scheduling_policy="fcfs",
+    ),
     *(
         expect("holds", "scheduled_victim", p, "Q22: who was scheduled is unscheduled", scheduling_policy="priority")
         for p in (
