@@ -307,6 +307,16 @@ FOR_AN_OLDER_ONE = ActionProperty(
         & (r2.eq(r) | (urgent(r2) & ~urgent(r)) | (urgent(r2).eq(urgent(r)) & ahead(r2, r))),
     ),
 )
+ALL_ALIKE = Invariant(
+    id="under-fcfs-nobody-is-urgent",
+    policy=True,
+    source="contract Q22; --scheduling-policy",
+    doc="Where requests have no priorities, none is of the higher one: arrival alone orders them.",
+    slices=(PREEMPT, VICTIM),
+    applies=scheduling_policy.is_("fcfs"),
+    formula=forall(r, ~urgent(r)),
+    premise=somebody(in_queue),
+)
 LEAST_URGENT = ActionProperty(
     id="nobody-less-urgent-goes-on",
     policy=True,
@@ -372,7 +382,8 @@ SAFETY: tuple[Property, ...] = (
     SCHEDULED_HAS_BLOCKS, ORDER_IS_TOTAL, STEPS_IN_FLIGHT, NO_WRITER, NO_LOAD_UNDER_A_WRITER,
     BEHIND_THEIR_STEP, YIELDS_BLOCKS,
     LEAVES_THE_REST, HOLDERS_FIRST, NO_OVERTAKING, STOPS_FOR_BLOCKS, SCAN_IS_WHOLE, RUNNING_ARE_SCHEDULED,
-    STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP, FOR_AN_OLDER_ONE, LEAST_URGENT,
+    STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP, FOR_AN_OLDER_ONE,
+    ALL_ALIKE, LEAST_URGENT,
     NOT_WHILE_FREES_COME,
     FROM_THE_POOL, AFTER_ITS_STEP, PREFIX_STAYS, WITH_THE_METADATA,
 )  # fmt: skip

@@ -18,10 +18,12 @@ from interlock.spec.delivery.vocabulary import (
     k2,
     merged_failed,
     merged_finished,
+    multi_blocks,
     part_done,
     part_meta,
     part_state,
     part_states,
+    passed,
     produces,
     r,
     sub_failed,
@@ -48,6 +50,15 @@ ONE_WINNER = Invariant(
     slices=(PARTS,),
     formula=forall(k, k2, r, (granted(k, r) & granted(k2, r)) >> k.eq(k2)),
     premise=exists(k, r, granted(k, r)),
+)
+BLOCKS_FOR_ALL = Invariant(
+    id="every-sub-connector-is-passed-the-blocks",
+    source="contract 8.1, section 10 MULTI_BLOCKS; R-15, R-16",
+    doc="Once the tokens of a request are granted, every sub-connector has been passed its blocks, chosen or not.",
+    slices=(PARTS,),
+    applies=multi_blocks.is_("real"),
+    formula=forall(k, r, passed(k, r).eq(exists(k2, granted(k2, r)))),
+    premise=exists(k, r, passed(k, r)),
 )
 ONE_PRODUCER = Invariant(
     id="one-producer-of-parameters",
@@ -233,6 +244,7 @@ WITNESSES = (
 COMPOSITE_PROPERTIES: tuple[Property, ...] = (
     ENTERED_HAS_TOKENS,
     ONE_WINNER,
+    BLOCKS_FOR_ALL,
     ONE_PRODUCER,
     LOSSLESS,
     SUB_FAILED,

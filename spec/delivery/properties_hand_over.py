@@ -10,6 +10,8 @@ from interlock.spec.delivery.vocabulary import (
     b,
     beaten,
     cancelled,
+    delivery_state,
+    delivery_states,
     deny,
     early,
     has_block,
@@ -97,6 +99,14 @@ OF_THIS_LIFE = ActionProperty(
         r3,
         _ends_here >> peer_states.one_of(peer_state(r3), "told", "accepted", "refused", "let_go"),
     ),
+)
+ID_IS_FREE = ActionProperty(
+    id="an-id-comes-again-when-it-is-free",
+    source="contract Q1, R-57",
+    doc="A request arrives under an id only when every other one that had it has been released.",
+    slices=(AGAIN,),
+    actions=("add_under_same_id",),
+    formula=forall(r3, r3.ne(r) >> delivery_states.one_of(delivery_state(r3), "absent", "released")),
 )
 NOT_FOR_CANCELLED = Invariant(
     id="cancel-reaches-the-connector-as-a-cancel",
@@ -234,6 +244,7 @@ HAND_OVER_PROPERTIES: tuple[Property, ...] = (
     HAS_TOLD,
     REMEMBERED,
     OF_THIS_LIFE,
+    ID_IS_FREE,
     NOT_FOR_CANCELLED,
     ONE_ID,
     LEASE_LIVES,

@@ -18,6 +18,7 @@ MATCHING = (
         standing=("documented",),
         properties=(
             "pins-equal-outstanding-users",
+            "a-repeated-match-is-of-the-same-hit",
             "pin-has-a-reader",
         ),
     ),

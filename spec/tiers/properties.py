@@ -271,6 +271,14 @@ PIN_PER_HIT = ActionProperty(
     ),
 )
 
+SAME_HIT = ActionProperty(
+    id="a-repeated-match-is-of-the-same-hit",
+    source="R-01",
+    doc="Who asks again for a key on which it has a hit is told of that hit, and has one pin for it before and after.",
+    slices=(LOOKUP, PROMOTE, RETRIEVE),
+    actions=("lookup_again",),
+    formula=is_granted_on(r, h, c) & Primed(body=slot_pins(c)).eq(slot_pins(c)),
+)
 RESET_ASKS_AGAIN = ActionProperty(
     id="reset-takes-back-every-answer",
     source="contract R-01, R-62",
@@ -308,6 +316,6 @@ PROPERTIES = (
     PIN_PER_HIT, DEFERRAL_ENDS, TRANSFERS_END, ENDED_GO,
     ONE_REQUESTER, FENCED_IS_STALE, STALE_IS_OLD,
     DROPPED_IS_OLD, UNWRITTEN, ENTRIES_SETTLE,
-    RETRIEVED_GO, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY,
+    RETRIEVED_GO, SAME_HIT, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY,
     *WITNESSES,
 )  # fmt: skip
