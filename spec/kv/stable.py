@@ -100,6 +100,16 @@ STABLE_LEMMAS = (
         WITH_LOADS,
     ),
     _lemma(
+        "two-loads-fill-two-blocks",
+        "No two loads, stale or not, fill one block: what one of them fails to bring, the other does not bring either.",
+        forall(
+            j, j2,
+            (load_under_way(j) & load_under_way(j2) & job_block(j).eq(job_block(j2))) >> j.eq(j2),
+        ),
+        exists(j, load_under_way(j)),
+        WITH_LOADS,
+    ),
+    _lemma(
         "what-is-kept-is-addressable-or-fresh",
         "What a finished request may still store is addressable, unless it was allocated again since.",
         forall(r, b, h, (kept(r, b, h) & ~fresh(b)) >> hashed(b)),
