@@ -20,6 +20,7 @@ from interlock.spec.kv.vocabulary import (
     j,
     job_state,
     job_states,
+    kv_reset,
     pending_count,
     r,
     reads_current,
@@ -163,10 +164,16 @@ REFUSED: dict[str, tuple[Specification, str, str]] = {
         "inflight", "rename",
     ),
     "an id that is used again": (
-        with_property(invariant(TRUE, id="no-block-stored-twice-in-flight")), "no-block", "rename",
+        with_property(invariant(TRUE, id="no-block-stored-twice-in-flight")), "no-block", "otherwise",
     ),
     "property without slice or proof": (with_property(invariant(TRUE, slices=())), "extra", "name a slice"),
     "property in an unknown slice": (with_property(invariant(TRUE, slices=("stor",))), "extra", "use one of"),
+    "a condition in a slice that does not cover it": (
+        with_property(invariant(TRUE, applies_in={"load": kv_reset.is_("flush")})), "extra", "use one of store",
+    ),
+    "a condition in a slice that is no test of switches": (
+        with_property(invariant(TRUE, applies_in={"store": exists(b, in_flight(b))})), "extra", "test switches only",
+    ),
     "unknown lemma": (with_property(invariant(TRUE, proof=("lost-lemma",))), "extra", "declare it"),
     "unknown ground": (
         with_property(invariant(TRUE, grounds=(Ground(action="hit", conjunct="nothing"),))), "extra", "conjuncts",
@@ -327,24 +334,24 @@ REFUSED |= {
 # Names, settings, slices.
 REFUSED |= {
     "a member twice": (
-        changed(enums=(*SPECIFICATION.enums, Enumeration(name="extra", members=("x", "x"), doc="test"))), "extra.x", "rename",
+        changed(enums=(*SPECIFICATION.enums, Enumeration(name="extra", members=("x", "x"), doc="test"))), "extra.x", "otherwise",
     ),
     "an enumeration of nothing": (
         changed(enums=(*SPECIFICATION.enums, Enumeration(name="extra", members=(), doc="test"))), "extra", "declare a value",
     ),
     "a sort with the name of a type": (
-        changed(sorts=(*SPECIFICATION.sorts, Sort(name="int", doc="test"))), "name int", "rename",
+        changed(sorts=(*SPECIFICATION.sorts, Sort(name="int", doc="test"))), "name int", "otherwise",
     ),
-    "a preset twice": (changed(presets=(*SPECIFICATION.presets, SPECIFICATION.presets[0])), "preset name", "rename"),
+    "a preset twice": (changed(presets=(*SPECIFICATION.presets, SPECIFICATION.presets[0])), "preset name", "otherwise"),
     "a specification without a preset": (changed(presets=(), expectations=()), "kv-transfer", "declare a preset"),
     "a value twice": (
         changed(switches=(
             *SPECIFICATION.switches, Switch(name="extra", values=("x", "x"), doc="test", source="test"),
         )),
-        "switch extra, value", "rename",
+        "switch extra, value", "otherwise",
     ),
     "a lifecycle twice": (
-        changed(lifecycles=(*SPECIFICATION.lifecycles, SPECIFICATION.lifecycles[0])), "lifecycle name", "rename",
+        changed(lifecycles=(*SPECIFICATION.lifecycles, SPECIFICATION.lifecycles[0])), "lifecycle name", "otherwise",
     ),
     "a slice with an empty sort": (
         with_slice("store", scope={**SPECIFICATION.slice("store").scope, "block": 0}), "slice store", "at least one",
