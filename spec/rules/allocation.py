@@ -28,6 +28,7 @@ ALLOCATION = (
         standing=("documented",),
         properties=(
             "loading-connector-has-tokens",
+            "every-sub-connector-is-passed-the-blocks",
             "locks-are-kept-until-the-decision",
         ),
         guards=(

@@ -164,6 +164,7 @@ BLOCKS = (
         standing=("implied",),
         properties=(
             "ready-chunk-holds-its-prefix",
+            "a-store-is-planned-of-what-is-there",
             "stored-chunk-is-of-its-key",
             "stored-range-is-computed",
         ),

@@ -180,6 +180,8 @@ WORKER = (
         source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/base.py:420-424",
         standing=("documented",),
         properties=(
+            "a-published-load-is-whole",
+            "a-failed-load-is-computed-instead",
             "failed-load-is-also-finished",
             "no-token-from-invalid-block",
             "computed-within-valid-prefix",
