@@ -171,7 +171,7 @@ STORED_IS_THERE = ActionProperty(
     ),
     slices=WITH_CONTENT,
     applies=~kv_reset.is_("ignored"),
-    actions=("plan_store",),
+    actions=("plan_store", "plan_lazy_store"),
     formula=forall(w, gpu_value(w, b, block_hash(b))) | due_value(b, block_hash(b)),
 )
 

@@ -224,6 +224,7 @@ EXPECTATIONS = (
         for value in ("per_step", "in_flight", "in_flight_by_hash")
     ),
     expect("holds", _LAZY, _DOUBLE, "the same before PR 41289", _SIMPLE_OLD, store_mode="lazy"),
+    expect("fails", _LAZY, _DOUBLE, "a fence keeps no block out of the free queue", store_mode="lazy"),
     expect(
         "fails", _LAZY, _DOUBLE, "without a reference the block stays in the free queue, and the next walk comes to it",
         _SIMPLE_OLD, store_mode="lazy", source_hold="fence",
