@@ -31,14 +31,18 @@ def behind_the_running(r: Term) -> Update:
 
 
 def behind_the_holders(r: Term) -> Update:
-    """r, which gets blocks for a load, stands behind those that have theirs and whom it does not outrank.
+    """r, which gets blocks for a load, stands behind those that have theirs, or before whom it outranks.
 
     In a single queue it keeps its place.
     """
-    moves = promotion_scan.is_("holders_first")
+    moves = ~promotion_scan.is_("behind_head")
+
+    def passes(q: Term) -> Term:
+        return promotion_scan.is_("holders_by_priority") & outranks(r, q)
+
     return assign_all(
         r2, r3, to=ahead(r2, r3),
-        value=ite(r2.eq(r), without_blocks(r3) | (loads(r3) & outranks(r, r3)), loads(r2) & ~outranks(r, r2)),
+        value=ite(r2.eq(r), without_blocks(r3) | (loads(r3) & passes(r3)), loads(r2) & ~passes(r2)),
         when=ite(moves, r2.ne(r3) & (r2.eq(r) | r3.eq(r)), FALSE),
     )  # fmt: skip
 

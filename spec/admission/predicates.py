@@ -130,7 +130,7 @@ def stands_before(q: Term, r: Term) -> Term:
         ahead(q, r),
         is_(q, "loaded"),
     )
-    return ite(promotion_scan.is_("holders_first"), holders_first, ahead(q, r))
+    return ite(~promotion_scan.is_("behind_head"), holders_first, ahead(q, r))
 
 
 def _to_visit(r: Term) -> Term:

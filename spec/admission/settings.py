@@ -41,7 +41,12 @@ PRESETS = (
     ),
     Preset(
         name="vllm-0.32.0/OffloadingConnector",
-        values={**_SOUND, "lookup_deadline": "none", "store_hold": "nothing"},
+        values={
+            **_SOUND,
+            "promotion_scan": "holders_by_priority",
+            "lookup_deadline": "none",
+            "store_hold": "nothing",
+        },
         doc=(
             "Reserve with speculation, holders first, unreclaimable victims are left alone. Sequence numbers count "
             "non-empty steps only, so parked blocks return although nothing more is scheduled."
@@ -167,6 +172,20 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     expect("fails", "lookup_deferral", "waiting-request-is-admitted", "B-058", promotion_scan="behind_head"),
     expect("fails", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="behind_head"),
     expect("holds", "lookup_deferral", _RUNS, "V-12", promotion_scan="holders_first"),
+    *(
+        row
+        for property_ in (_RUNS, "preempted-request-is-resumed")
+        for row in (
+            expect(
+                "fails", "pressure_mixed", property_, "the more urgent holder does not fit, the other is not reached",
+                scheduling_policy="priority", promotion_scan="holders_by_priority",
+            ),
+            expect(
+                "holds", "pressure_mixed", property_, "as they got their blocks, so whoever is first fits",
+                scheduling_policy="priority", promotion_scan="holders_first",
+            ),
+        )
+    ),
     expect("holds", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="holders_first"),
     expect(
         "fails", "pressure_mixed", _NO_WRITER,

@@ -68,9 +68,16 @@ load_admission = Switch(
 )
 promotion_scan = Switch(
     name="promotion_scan",
-    values=("behind_head", "holders_first"),
-    doc="Whether one whose load has ended waits at its place in the queue or is visited before all without blocks.",
-    source="contract section 1 (kv_holding_waiting), V-12; B-058 vllm #45388",
+    values=("behind_head", "holders_by_priority", "holders_first"),
+    doc=(
+        "Whether one whose load has ended waits at its place in the queue or is visited before all without blocks, and "
+        "those among themselves by priority or as they got their blocks. (A load is admitted if all before it could "
+        "still run; whoever is let past them may not fit, and the scan stops at it.)"
+    ),
+    source=(
+        "contract section 1 (kv_holding_waiting), V-12; B-058 vllm #45388; holders_by_priority: found with this model, "
+        "vLLM 0.32.0 v1/core/sched/scheduler.py:227 makes that queue by the policy"
+    ),
 )
 freed_in_flight = Switch(
     name="freed_in_flight",

@@ -60,7 +60,6 @@ ANOTHER_SOUND_CHOICE = {
     ("multi_blocks", "empty"),
     ("prompt_end", "dropped"),
     ("reuse_count", "all"),
-    ("scheduling_policy", "priority"),
     ("unknown_job", "contain"),
 }
 """Values beside the default's that break nothing; every other value fails some property."""
