@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from interlock.spec.groups.coverage import LOOKUP, RECENCY, SOURCES, TWO_READERS
+from interlock.spec.groups.coverage import LOOKUP, RECENCY, TWO_READERS, TWO_STORES
 from interlock.spec.language.settings import Demonstration
 
 DEMONSTRATIONS = (
     Demonstration(
         failure="B-027",
         set={"stale_zero": "no"},
-        slice=SOURCES,
+        slice=TWO_STORES,
         scope={"chunk": 3},
         property="job-lists-a-block-once",
         story=(

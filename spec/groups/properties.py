@@ -6,12 +6,12 @@ from interlock.spec.groups.coverage import (
     EVERY,
     LOOKUP,
     LOOKUPS,
-    ORDERED,
     RECENCIES,
     RECENCY,
+    RECENCY_AGAIN,
     RECENCY_OF_HITS,
-    SOURCES,
     TWO_READERS,
+    TWO_STORES,
 )
 from interlock.spec.groups.predicates import (
     evictable,
@@ -61,6 +61,7 @@ from interlock.spec.groups.vocabulary import (
     slot_states,
     used_slots,
     wanted,
+    window,
     windowed,
 )
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, witnesses_of
@@ -194,9 +195,21 @@ NEEDED_IS_RECENT = Invariant(
     id="needed-chunk-is-more-recent",
     source="seeds 003; contract 5(d) _touch",
     doc="What the last hit, or store, needs is more recent than every other chunk, whoever stored it and when.",
-    slices=ORDERED,
+    slices=(*RECENCIES, RECENCY_OF_HITS, RECENCY_AGAIN),
     formula=forall(c, c2, (occupied(c) & occupied(c2) & ~wanted(c) & wanted(c2)) >> recency.before(c, c2)),
     premise=exists(c, c2, occupied(c) & occupied(c2) & ~wanted(c) & wanted(c2)),
+)
+NEEDED_IS_RECENT_FROM_BLOCKS = Invariant(
+    id="needed-chunk-stored-from-a-block-is-more-recent",
+    source="seeds 003; contract 5(d) _touch",
+    doc=(
+        "As needed-chunk-is-more-recent, where sources are looked at. With two slots only a window of one leaves a "
+        "chunk that is not needed."
+    ),
+    slices=(TWO_STORES,),
+    formula=NEEDED_IS_RECENT.formula,
+    premise=NEEDED_IS_RECENT.premise,
+    applies=window.is_("one"),
 )
 EVICTED_FOR_ROOM = ActionProperty(
     id="nothing-evicted-while-there-is-room",
@@ -218,7 +231,7 @@ SCAN_PASSES_ONCE = ActionProperty(
     id="store-scan-passes-each-chunk-once",
     source="contract I-50; B-032 vllm #46971: the cursor goes exactly over what was submitted",
     doc="What is stored or skipped is at the cursor, was not passed before, is passed now, and is owed to lookups.",
-    slices=(*LOOKUPS, SOURCES),
+    slices=(*LOOKUPS, TWO_STORES),
     actions=("plan_store", "plan_store_from", "skip_chunk"),
     formula=cursor(r).eq(p) & ~passed(r, g) & Primed(body=passed(r, g)) & (in_demand(g, p) >> Primed(body=owed(g, p))),
 )
@@ -264,7 +277,7 @@ PASSED_IS_SERVED = Invariant(
     id="passed-chunk-is-served",
     source="known failures, family EFFECT; B-032 vllm #46971",
     doc="What a store scan has passed over is stored or being stored, unless it was evicted since.",
-    slices=(*LOOKUPS, SOURCES),
+    slices=(*LOOKUPS, TWO_STORES),
     formula=forall(g, p, owed(g, p) >> present(g, p)),
     premise=exists(g, p, owed(g, p)),
 )

@@ -12,6 +12,7 @@ from interlock.spec.groups.coverage import (
     REPORTS,
     SOURCES,
     TWO_READERS,
+    TWO_STORES,
 )
 from interlock.spec.language.settings import Preset, Slice, expect
 
@@ -124,10 +125,17 @@ SLICES = (
     ),
     Slice(
         name=SOURCES,
+        remove=(*_NO_LOOKUP, *_LEAVING, *_STRAYS, "evict_any", "complete_store", "skip_chunk", "advance_cursor"),
+        drop=(*_COUNTS, *_RECENCY, *_STRAY_STATE, "hit_end", "owed"),
+        scope={"request": 1, "group": 1, "position": 4, "chunk": 1, "block": 3},
+        doc="Blocks that leave a window, of one or two, while a store reads them: fences, flushes, stale ids; content.",
+    ),
+    Slice(
+        name=TWO_STORES,
         remove=(*_NO_LOOKUP, *_LEAVING, *_STRAYS, "evict_any", "complete_store"),
         drop=(*_COUNTS, *_STRAY_STATE, "hit_end"),
         scope={"request": 1, "group": 1, "position": 3, "chunk": 2, "block": 2},
-        doc="Blocks that leave a window while a store reads them: fences, flushes, stale ids, with content.",
+        doc="Two stores of one request, in one metadata or two, that read blocks a window of one leaves; content.",
     ),
     Slice(
         name=ENDS,
@@ -171,6 +179,10 @@ EXPECTATIONS = (
     expect("holds", SOURCES, _STABLE, "seeds 003", group_fences="proper"),
     expect("holds", ENDS, _STABLE, "seeds 003", group_fences="proper"),
     expect("fails", SOURCES, _STABLE, "the window slides on before the request ends", group_fences="swapped"),
+    expect("holds", SOURCES, _STABLE, "seeds 003: a sliding window", group_fences="proper", window="two"),
+    expect("fails", SOURCES, _STABLE, "a window of two slides on as well", group_fences="swapped", window="two"),
+    expect("holds", SOURCES, _IS_OF, "a sliding window", stale_zero="yes", window="two"),
+    expect("fails", SOURCES, _IS_OF, "a window of two leaves stale ids as well", stale_zero="no", window="two"),
     expect("holds", SOURCES, _IS_OF, "since 0.23.0", stale_zero="yes"),
     expect("fails", SOURCES, _IS_OF, "the id is of a block that now holds another chunk", stale_zero="no"),
     expect("fails", SOURCES, "stored-chunk-is-of-its-key", "and lookups find garbage under the key", stale_zero="no"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.groups import properties as P
-from interlock.spec.groups.coverage import ENDS, EVERY, ORDERED, REPORTS, SOURCES
+from interlock.spec.groups.coverage import ENDS, EVERY, ORDERED, REPORTS, SOURCES, TWO_STORES
 from interlock.spec.groups.hit_counts import HIT_COUNTS
 from interlock.spec.groups.predicates import in_window, is_free, running
 from interlock.spec.groups.report_properties import REPORTING
@@ -55,13 +55,15 @@ from interlock.spec.language.properties import ActionProperty, Invariant, LeadsT
 from interlock.spec.language.terms import Primed, exists, forall
 
 b2 = block.var("b2")
+READING = (SOURCES, TWO_STORES, ENDS)
+"""Slices in which workers read the sources of stores, in steps."""
 
 SOURCE_STABLE = Invariant(
     id="group-store-source-stable",
     aliases=("I-27-groups", "I-28-groups"),
     source="seeds 003; contract I-27 to I-29, J4",
     doc="Until the worker has copied a store, its source block holds what the store is to save.",
-    slices=(SOURCES, ENDS, REPORTS),
+    slices=(*READING, REPORTS),
     formula=forall(
         c,
         duty_state(c).eq(duty_states["queued"])
@@ -74,7 +76,7 @@ STORED_IS_TRUE = Invariant(
     aliases=("I-31", "I-43-groups"),
     source="contract I-31, I-43",
     doc="What lookups can find is the KV of the chunk, of the group, under whose key they find it.",
-    slices=(SOURCES, ENDS, REPORTS),
+    slices=(*READING, REPORTS),
     formula=forall(
         c, slot_state(c).eq(slot_states["ready"]) >> slot_value(c, slot_group(c), slot_position(c))
     ),
@@ -89,7 +91,7 @@ SOURCE_BELONGS = ActionProperty(
         "The block from which a store is planned is where the request's table has that chunk, or was there last: "
         "no table has it for anything else."
     ),
-    slices=(SOURCES, ENDS),
+    slices=READING,
     actions=("plan_store_from",),
     formula=forall(_ry, _gy, _py, table(_ry, _gy, _py, b) >> (_ry.eq(r) & _gy.eq(g) & _py.eq(p)))
     & recorded(r, g, p, b),
@@ -98,7 +100,7 @@ LISTED_ONCE = Invariant(
     id="job-lists-a-block-once",
     source="B-027 vllm #42761",
     doc="The stores of one metadata name each source block once, so that its completion removes each fence once.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     formula=forall(
         c, c2, b, (listed_now(c) & listed_now(c2) & source(c, b) & source(c2, b)) >> c.eq(c2)
     ),
@@ -109,7 +111,7 @@ ONE_PLACE = Invariant(
     aliases=("I-24-groups",),
     source="contract I-20 to I-22",
     doc="No block is in two places of the tables.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     formula=forall(
         r, g, p, r2, g2, p2, b,
         (table(r, g, p, b) & table(r2, g2, p2, b)) >> (r.eq(r2) & g.eq(g2) & p.eq(p2)),
@@ -121,7 +123,7 @@ TABLE_OF_RUNNING = Invariant(
     aliases=("I-08-groups",),
     source="contract Q22, Q31, I-08",
     doc="A request that waits or has ended has no block in its table.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     formula=forall(r, g, p, b, table(r, g, p, b) >> running(r)),
     premise=exists(r, g, p, b, table(r, g, p, b)),
 )
@@ -129,7 +131,7 @@ ONE_BLOCK = Invariant(
     id="place-has-one-block",
     source="contract G1",
     doc="Each place of a table has one block, and the connector's copy of it one id.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     formula=forall(
         r, g, p, b, b2,
         ((table(r, g, p, b) & table(r, g, p, b2)) | (recorded(r, g, p, b) & recorded(r, g, p, b2))) >> b.eq(b2),
@@ -140,7 +142,7 @@ TABLE_IS_PREFIX = Invariant(
     id="table-grows-by-prefixes",
     source="contract Q20, G1",
     doc="A request has had a block for every position before one for which it has had one.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     formula=forall(r, g, p, p2, (reached(r, g, p) & precedes(p2, p)) >> reached(r, g, p2)),
     premise=exists(r, g, p, reached(r, g, p)),
 )
@@ -148,7 +150,7 @@ WINDOW_STAYS = Invariant(
     id="window-stays-in-the-table",
     source="contract G6",
     doc="The last window that a request has come to is in its table.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     formula=forall(
         r, g, p, q,
         (reached(r, g, q) & in_window(p, q) & ~exists(p2, precedes(q, p2) & reached(r, g, p2)))
@@ -163,7 +165,7 @@ FENCES_ARE_OF_OPEN_STORES = Invariant(
         "A source, a fence, a flush or a pending entry is of a store that is open, and flushes are ordered with the "
         "next metadata."
     ),
-    slices=(SOURCES, ENDS, REPORTS),
+    slices=(*READING, REPORTS),
     formula=forall(
         c, b, r,
         ((sourced(c) | source(c, b) | stored_for(c, r) | fenced(c) | to_flush(c) | awaited(c))
@@ -184,7 +186,7 @@ LISTED_BETWEEN = Invariant(
     id="store-is-listed-before-its-step",
     source="contract R-22, R-23",
     doc="Stores are put into metadata inside schedule(), not while a step is with the worker.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     formula=forall(c, listed_now(c) >> ~in_step()),
     premise=exists(c, listed_now(c)),
 )
@@ -192,7 +194,7 @@ SCAN_STARTS_UNREAD = ActionProperty(
     id="unread-scan-starts-at-the-head",
     source="contract J1, I-50, R-08",
     doc="As store-scan-starts-at-the-head, for a request that does not read the prefix cache.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     actions=("start_without_lookup",),
     formula=forall(p2, ~precedes(p2, Primed(body=cursor(r)))) & forall(g, ~Primed(body=passed(r, g))),
 )
@@ -200,7 +202,7 @@ SOURCE_SCAN_PASSES_ONCE = ActionProperty(
     id="source-scan-passes-each-chunk-once",
     source="contract I-50, J1",
     doc="As store-scan-passes-each-chunk-once, where sources are looked at: also what has no block is passed once.",
-    slices=(SOURCES,),
+    slices=(SOURCES, TWO_STORES),
     actions=("plan_store_from", "skip_forgotten"),
     formula=cursor(r).eq(p) & ~passed(r, g) & Primed(body=passed(r, g)) & reached(r, g, p),
 )
@@ -224,7 +226,7 @@ STEP_COPIES_FLUSHED = ActionProperty(
     id="step-copies-only-what-it-flushes",
     source="contract J8, J9, R-31",
     doc="A step itself saves only the chunks that it is ordered to flush; others are copied in their own time.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     actions=("run_group_step",),
     formula=forall(
         c, g, p, flush_order(c).eq(0) >> Primed(body=slot_value(c, g, p)).eq(slot_value(c, g, p))
@@ -234,14 +236,14 @@ FORWARD_FILLS_DUE = Invariant(
     id="forward-fills-the-blocks-of-its-step",
     source="contract G1, 6.1",
     doc="A step's forward makes something of exactly the blocks that this step's tables have been given.",
-    slices=(SOURCES, ENDS),
+    slices=READING,
     formula=forall(b, due_block(b).eq(exists(g, p, will_hold(b, g, p)))),
 )
 ACK_IS_KNOWN = ActionProperty(
     id="acknowledged-store-is-open",
     source="contract J11, I-46, I-58",
     doc="What is acknowledged is a store that is open, and that the table of pending jobs has.",
-    slices=(SOURCES, ENDS, REPORTS),
+    slices=(*READING, REPORTS),
     actions=("acknowledge_store",),
     formula=slot_state(c).eq(slot_states["pending"]) & sourced(c) & awaited(c),
 )
@@ -250,7 +252,7 @@ STORES_END = LeadsTo(
     aliases=("V-07",),
     source="contract V-06, V-07",
     doc="A pending slot becomes ready, as long as the engine keeps stepping.",
-    slices=(SOURCES, ENDS),
+    slices=(TWO_STORES, ENDS),
     vars=(c,),
     premise=slot_state(c).eq(slot_states["pending"]),
     conclusion=slot_state(c).ne(slot_states["pending"]),
@@ -259,14 +261,14 @@ STEP_ENDS = LeadsTo(
     id="group-step-ends",
     source="contract 6.1: a step that has run is processed",
     doc="A step that is with the worker comes to its end, so that schedule() can run again.",
-    slices=(SOURCES, ENDS),
+    slices=(TWO_STORES, ENDS),
     premise=in_step(),
     conclusion=~in_step(),
 )
 _witness = witnesses_of("groups")
 
 SOURCE_WITNESSES = (
-    _witness("some-step", in_step(), "A step is with the worker.", SOURCES, ENDS),
+    _witness("some-step", in_step(), "A step is with the worker.", *READING),
     _witness(
         "some-slot-pending", exists(c, slot_state(c).eq(slot_states["pending"])), "A store of a slot is open.", *EVERY,
     ),
@@ -288,8 +290,8 @@ SOURCE_WITNESSES = (
 PROPERTIES: tuple[Property, ...] = (
     P.RETURNED_IS_LOADABLE, P.HIT_IS_LONGEST, P.NO_HIT_MISSED, P.PENDING_DEFERS, P.PENDING_DEFERS_NONE,
     P.ADMITTED_STAYS_LOADABLE, P.PINNED_STAYS, P.PIN_HAS_A_READER, P.HIT_HAS_PINS, P.AFTER_PROMPT,
-    P.USELESS_FIRST, P.NEEDED_IS_RECENT, P.EVICTED_FOR_ROOM, P.SCAN_STARTS, P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES,
-    P.LOADED_IS_PASSED,
+    P.USELESS_FIRST, P.NEEDED_IS_RECENT, P.NEEDED_IS_RECENT_FROM_BLOCKS, P.EVICTED_FOR_ROOM, P.SCAN_STARTS,
+    P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES, P.LOADED_IS_PASSED,
     P.LATER_FOR_A_REASON, P.OFFERED_IS_KEPT, P.PASSED_IS_SERVED, P.ONE_SLOT_PER_KEY,
     P.POOL_COUNTS, *HIT_COUNTS,
     P.STATE_COVERS_COUNT, P.CANDIDATES_SEEN, P.NO_NULL_DESTINATION,

@@ -32,8 +32,9 @@ def test_reversed_touch_evicts_the_head_first() -> None:
     assert actions[-1].removeprefix("evict_oldest(").removesuffix(")") in head
 
 
-def test_swapped_fences_let_the_block_of_a_left_window_be_overwritten() -> None:
-    actions = shortest("store_sources", "group-store-source-stable", group_fences="swapped")
+@pytest.mark.parametrize("window", ["one", "two"])
+def test_swapped_fences_let_the_block_of_a_left_window_be_overwritten(window: str) -> None:
+    actions = shortest("store_sources", "group-store-source-stable", group_fences="swapped", window=window)
     planned = names(actions).index("plan_store_from")
     slid = names(actions).index("slide_out")
     again = max(i for i, n in enumerate(names(actions)) if n == "allocate_block")
@@ -43,6 +44,7 @@ def test_swapped_fences_let_the_block_of_a_left_window_be_overwritten() -> None:
     assert block in actions[again]
     assert names(actions)[-1] == "run_group_step"
     assert "copy_chunk" not in names(actions)
+    assert names(actions[:slid]).count("allocate_block") == {"one": 2, "two": 3}[window], "what is behind the window"
 
 
 def test_a_stale_id_is_read_after_its_block_has_a_new_owner() -> None:
@@ -75,7 +77,7 @@ def test_wider_load_covers_a_chunk_that_the_lookup_did_not_ask_about() -> None:
 
 
 def test_a_job_that_lists_a_block_twice_has_it_by_a_stale_and_a_new_id() -> None:
-    actions = shortest("store_sources", "job-lists-a-block-once", scope={"chunk": 3}, stale_zero="no")
+    actions = shortest("two_stores", "job-lists-a-block-once", scope={"chunk": 3}, stale_zero="no")
     planned = [a for a in actions if a.startswith("plan_store_from")]
     blocks = [a.split(", ")[3] for a in planned]
     assert len(blocks) == len(set(blocks)) + 1
