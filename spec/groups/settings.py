@@ -164,6 +164,9 @@ _COUNT, _FIRST = "hit-count-is-of-the-first-start", "first-hit-is-evicted-last"
 _ENDS_ANYWAY = "store-of-a-lost-report-ends"
 _STATE_ENDS = "restored-state-ends-where-counting-does"
 
+_LONGER = {"position": 3, "chunk": 3}
+"""A prompt that is longer than a window of two, all of which the tier can hold."""
+
 EXPECTATIONS = (
     expect("holds", LOOKUP, "returned-hit-is-loadable", "PR 41228", groups="windowed"),
     expect("holds", RECENCY, _MISSED, "PR 41228", groups="windowed"),
@@ -175,6 +178,9 @@ EXPECTATIONS = (
         "fails", RECENCY, _USELESS, "what has left the window is made as recent as what is in it", touch_order="full",
     ),
     expect("fails", RECENCY, _USELESS, "the head goes first, and the rest is of no use", touch_order="reversed"),
+    expect("holds", RECENCY, _USELESS, "seeds 003: a sliding window", touch_order="windowed", window="two"),
+    expect("fails", RECENCY, _USELESS, "the same with a window of two", touch_order="full", window="two"),
+    expect("fails", RECENCY, _USELESS, "the same with a window of two", touch_order="reversed", window="two"),
     expect("holds", RECENCY, _USELESS, "a hit that stops short of the end is touched", prompt_end="dropped"),
     expect("holds", SOURCES, _STABLE, "seeds 003", group_fences="proper"),
     expect("holds", ENDS, _STABLE, "seeds 003", group_fences="proper"),
@@ -230,6 +236,9 @@ EXPECTATIONS = (
     expect("fails", RECENCY_AGAIN, _FIRST, "the window slides on to what it has stored since", hit_count="last"),
     expect("holds", RECENCY_AGAIN, _COUNT, "it is right, but nobody reads it", hit_count="unused"),
     expect("fails", RECENCY_AGAIN, _FIRST, "only this lookup's window is made recent", hit_count="unused"),
+    expect("holds", RECENCY_AGAIN, _FIRST, "a sliding window", scope=_LONGER, window="two", hit_count="first"),
+    expect("fails", RECENCY_AGAIN, _FIRST, "and a window of two", scope=_LONGER, window="two", hit_count="last"),
+    expect("fails", RECENCY_AGAIN, _FIRST, "and a window of two", scope=_LONGER, window="two", hit_count="unused"),
     expect("fails", RECENCY_AGAIN, _COUNT, "set at every lookup", _NEW),
     expect("holds", RECENCY_AGAIN, _FIRST, "PR 41228", _STALE),
     expect("holds", LOOKUP, "every-hit-is-handled", "whatever the model", hybrid_hits="handled"),
