@@ -175,10 +175,10 @@ match_later = Action(
     fires=(fire("prompt", r),),
     guard=(
         ONE_GROUP,
-        need("something-under-way", exists(q, may_end(q) & under_way(q))),
+        need("something-under-way", exists(q, may_end(q) & under_way(q) & _no_longer(found(q2)))),
     ),
-    source="contract Q4, R-02, 5(d): a pending chunk defers",
-    doc="The lookup of r answers: later. Part of a hit is still being stored.",
+    source="contract Q4, R-02, 5(d): a pending chunk inside the accepted run defers",
+    doc="The lookup of r answers: later. Part of the longest hit is still being stored.",
 )  # fmt: skip
 
 admit = Action(

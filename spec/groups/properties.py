@@ -253,13 +253,19 @@ LOADED_IS_PASSED = ActionProperty(
     | (forall(g, Primed(body=passed(r, g))) & Primed(body=cursor(r)).eq(hit_end(r))),
 )
 LATER_FOR_A_REASON = ActionProperty(
-    id="lookup-waits-for-open-stores-only",
-    source="contract Q4, V-15",
-    doc="A lookup answers: later, only while a store is open.",
+    id="lookup-waits-for-its-own-chunks-only",
+    aliases=("lookup-waits-for-open-stores-only",),
+    source="contract Q4, 5(d): a pending chunk defers only inside the accepted run; V-15",
+    doc=(
+        "A lookup answers: later, only if some hit has all that it needs but for stores that are under way, and no "
+        "longer one could be loaded now. A pending chunk of which no hit can be made is no reason."
+    ),
     slices=LOOKUPS,
     actions=("match_later",),
-    formula=exists(c, slot_state(c).eq(slot_states["pending"])),
-)
+    formula=exists(
+        q, may_end(q) & on_its_way(q) & forall(q2, (precedes(q, q2) & may_end(q2)) >> ~loadable(q2))
+    ),
+)  # fmt: skip
 OFFERED_IS_KEPT = Invariant(
     id="offered-chunk-is-kept",
     aliases=("I-45",),

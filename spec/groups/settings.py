@@ -161,6 +161,7 @@ _OLD, _STALE, _NEW = (
 _MISSED, _USELESS, _STABLE = "stored-prompt-is-hit", "useless-evicted-first", "group-store-source-stable"
 _ADMITTED, _SERVED, _IS_OF = "admitted-hit-stays-loadable", "passed-chunk-is-served", "store-source-is-of-its-request"
 _COUNT, _FIRST = "hit-count-is-of-the-first-start", "first-hit-is-evicted-last"
+_LATER = "lookup-waits-for-its-own-chunks-only"
 _ENDS_ANYWAY = "store-of-a-lost-report-ends"
 _STATE_ENDS = "restored-state-ends-where-counting-does"
 
@@ -172,6 +173,8 @@ EXPECTATIONS = (
     expect("holds", RECENCY, _MISSED, "PR 41228", groups="windowed"),
     expect("fails", LOOKUP, "lookup-is-answered", "a second group meets the assertion", groups="single"),
     expect("fails", RECENCY, _MISSED, "a windowed group is asked for chunks that no hit needs", groups="single"),
+    expect("holds", TWO_READERS, _LATER, "a pending chunk defers inside the accepted run only", groups="windowed"),
+    expect("fails", TWO_READERS, _LATER, "a pending chunk that the window has left defers", groups="single"),
     expect("fails", RECENCY, "returned-hit-is-longest", "the same, where a shorter hit is left", groups="single"),
     expect("holds", RECENCY, _USELESS, "PR 41228", touch_order="windowed"),
     expect(

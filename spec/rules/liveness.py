@@ -184,7 +184,7 @@ LIVENESS = (
         standing=("implied",),
         properties=(
             "lookup-is-answered",
-            "lookup-waits-for-open-stores-only",
+            "lookup-waits-for-its-own-chunks-only",
             "deferral-has-a-transfer-behind-it",
             "deferral-ends",
         ),
