@@ -32,6 +32,7 @@ from interlock.spec.groups.predicates import (
 from interlock.spec.groups.vocabulary import (
     c,
     c2,
+    chunk_key,
     cursor,
     g,
     g2,
@@ -57,8 +58,6 @@ from interlock.spec.groups.vocabulary import (
     sequence,
     slot_group,
     slot_position,
-    slot_state,
-    slot_states,
     used_slots,
     wanted,
     window,
@@ -289,9 +288,13 @@ PASSED_IS_SERVED = Invariant(
 )
 ONE_SLOT_PER_KEY = Invariant(
     id="one-slot-per-key",
-    source="seeds 004: chunk_key=hash; contract 3.2, I-42",
-    doc="No two slots hold one chunk of one group: a second store of a hash is impossible.",
+    source="seeds 004: chunk_key=hash, the stricter variant; contract 3.2, I-42 (OffloadingConnector)",
+    doc=(
+        "In a pool with one slot per key no two slots hold one chunk of one group: a second store of a hash is "
+        "impossible. A chunk of seeds 004 is a slot with a hash attribute, of which several may have one hash."
+    ),
     slices=EVERY,
+    applies=chunk_key.is_("hash"),
     formula=forall(
         c, c2,
         (occupied(c) & occupied(c2) & slot_group(c).eq(slot_group(c2)) & slot_position(c).eq(slot_position(c2)))
@@ -391,6 +394,16 @@ WITNESSES = (
         "hit-without-the-head-of-a-window",
         exists(r, g, p, with_hit(r) & windowed(g) & precedes(p, hit_end(r)) & ~present(g, p)),
         "A hit of which a windowed group keeps only the last window.", RECENCY, LOOKUP,
+    ),
+    _witness(
+        "two-slots-of-one-key",
+        exists(
+            c, c2,
+            c.ne(c2) & ready(c) & ready(c2)
+            & slot_group(c).eq(slot_group(c2)) & slot_position(c).eq(slot_position(c2)),
+        ),
+        "Two slots hold one chunk, and lookups see both.", TWO_READERS, applies=chunk_key.is_("slot"),
+        source="seeds 004: several slots may hold one hash",
     ),
     _witness(
         "held-for-its-load", exists(r, prompt_state(r).eq(prompt_states["held"])),
