@@ -9,12 +9,12 @@ from interlock.spec.groups.common import (
     EVICT_GUARD,
     NOT_PASSED,
     SCHEDULER,
+    SEE,
     STORE_GUARD,
     evict_updates,
     store_updates,
 )
 from interlock.spec.groups.predicates import (
-    counts,
     evicted_first,
     follows,
     found,
@@ -47,7 +47,6 @@ from interlock.spec.groups.vocabulary import (
     occupied,
     owed,
     p,
-    p2,
     passed,
     pinned,
     prompt_state,
@@ -58,7 +57,6 @@ from interlock.spec.groups.vocabulary import (
     reached,
     recency,
     recorded,
-    seen,
     sequence,
     slot_group,
     slot_position,
@@ -99,8 +97,6 @@ add_request = Action(
     source="contract Q1", doc="A request arrives.",
 )  # fmt: skip
 
-_SEE = assign_all(g2, p2, to=seen(g2, p2), value=True, when=counts(g2, p2))
-
 
 def _no_longer(what: Term) -> Term:
     """No hit that ends after q, where one may end, has ``what`` (said of q2)."""
@@ -139,7 +135,7 @@ match = Action(
         assign_all(
             c, to=wanted(c), value=occupied(c) & keeps(r, slot_group(c), slot_position(c), q, began_with(r))
         ),
-        _SEE,
+        SEE,
     ),
     fairness=Fairness.WEAK, fairness_why="every schedule() visits the waiting requests",
     source="contract 5(d), R-06, I-52; vLLM PR 41228",
@@ -163,7 +159,7 @@ match_none = Action(
         assign_all(g, to=passed(r, g), value=False),
         # No hit, and one of a single chunk: in either case no part of the window is skipped.
         *_count(p),
-        _SEE,
+        SEE,
     ),
     fairness=Fairness.WEAK, fairness_why="every schedule() visits the waiting requests",
     source="contract Q10, 5(d)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.groups.predicates import (
+    counts,
     has_key,
     in_demand,
     needs,
@@ -22,14 +23,17 @@ from interlock.spec.groups.vocabulary import (
     cursor,
     fenced,
     g,
+    g2,
     in_step,
     listed_now,
     occupied,
     owed,
     p,
+    p2,
     passed,
     r,
     recency,
+    seen,
     slot_group,
     slot_position,
     source,
@@ -58,6 +62,8 @@ STORE_GUARD = (
     need("in-demand", in_demand(g, p), policy=True),
     need("key-is-new", ~ite(chunk_key.is_("hash"), present(g, p), stored(g, p)), policy=True),
 )
+SEE = assign_all(g2, p2, to=seen(g2, p2), value=True, when=counts(g2, p2))
+"""A lookup counts the chunks that it has seen."""
 EVICT_GUARD = (
     need("not-offered", ~offered(slot_position(c))),
     VISIT_IS_ATOMIC,

@@ -330,10 +330,10 @@ STATE_COVERS_COUNT = Invariant(
 )
 CANDIDATES_SEEN = ActionProperty(
     id="every-store-candidate-is-counted",
-    source="B-041 vllm #52022",
+    source="B-041 vllm #52022; contract R-08: the connector is asked whether or not its answer is used",
     doc="A lookup counts every chunk of its prompt as seen, so that a chunk in demand comes to be stored.",
-    slices=(LOOKUP,),
-    actions=("match", "match_none"),
+    slices=(LOOKUP, TWO_STORES),
+    actions=("match", "match_none", "start_without_lookup"),
     formula=forall(g2, p2, Primed(body=seen(g2, p2))),
     applies=~reuse_count.is_("off"),
 )

@@ -222,6 +222,8 @@ EXPECTATIONS = (
     expect("fails", LOOKUP, _STATE_ENDS, "the state contains the token that is computed again", prompt_end="kept"),
     expect("holds", LOOKUP, _MISSED, "all is stored that can be", reuse_count="off"),
     expect("holds", LOOKUP, "every-store-candidate-is-counted", "the whole prompt is counted", reuse_count="all"),
+    expect("holds", TWO_STORES, "every-store-candidate-is-counted", "the answer is not used", reuse_count="all"),
+    expect("holds", SOURCES, _STABLE, "what has been seen is stored", reuse_count="all"),
     expect(
         "fails", LOOKUP, "every-store-candidate-is-counted",
         "the lookup stops at the first miss, and so does the count", reuse_count="before_miss",

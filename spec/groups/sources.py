@@ -8,6 +8,7 @@ from interlock.spec.groups.common import (
     BETWEEN_STEPS,
     NOT_PASSED,
     SCHEDULER,
+    SEE,
     STORE_GUARD,
     WORKER,
     closed_updates,
@@ -86,9 +87,9 @@ start_without_lookup = Action(
     name="start_without_lookup", event="start_without_lookup", params=(r, p), site=SCHEDULER,
     fires=(fire("prompt", r),),
     guard=(need("from-the-start", sequence.is_first(p)),),
-    updates=(assign(cursor(r), p), assign_all(g, to=passed(r, g), value=False)),
+    updates=(assign(cursor(r), p), assign_all(g, to=passed(r, g), value=False), SEE),
     source="contract R-08",
-    doc="A request that does not read the prefix cache computes its prompt from the start.",
+    doc="A request that does not read the prefix cache computes from the start. The connector is asked all the same.",
 )  # fmt: skip
 
 allocate_block = Action(

@@ -8,6 +8,19 @@ import pytest
 from support.counterexamples import Judge, names
 
 from interlock.spec.groups import SPECIFICATION
+from interlock.spec.groups.predicates import loadable
+from interlock.spec.groups.vocabulary import (
+    c,
+    precedes,
+    prompt_state,
+    prompt_states,
+    q,
+    q2,
+    r,
+    slot_state,
+    slot_states,
+)
+from interlock.spec.language.terms import exists
 
 judge = Judge(SPECIFICATION, engine="plain")
 
@@ -129,3 +142,14 @@ def test_a_surplus_report_stops_the_engine_or_is_counted_and_harms_no_chunk() ->
     for unknown_job in ("raise", "contain"):
         ids = ["acknowledged-store-is-open", "stored-chunk-is-of-its-key", "known-report-is-acknowledged"]
         assert set(judge.run("store_reports", *ids, unknown_job=unknown_job).properties.values()) == {"holds"}
+
+
+@pytest.mark.parametrize("slice_", ["hybrid_lookup", "two_readers"])
+def test_a_pending_chunk_of_no_hit_is_no_reason_to_wait(slice_: str) -> None:
+    """What is pending may be behind a gap, or behind the window of a hit that is ready."""
+    pending = exists(c, slot_state(c).eq(slot_states["pending"]))
+    hit_is_ready = exists(q, loadable(q) & ~exists(q2, precedes(q, q2)))
+
+    assert judge.reachable(slice_, pending & exists(r, prompt_state(r).eq(prompt_states["waiting"])))
+    assert judge.always(slice_, ~hit_is_ready, "match_later")
+    assert judge.holds(slice_, "lookup-waits-for-its-own-chunks-only")
