@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.coverage import ASK, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
-from interlock.spec.encoder.predicates import has_a_match, is_
+from interlock.spec.encoder.predicates import is_, stands
 from interlock.spec.encoder.vocabulary import (
     block,
     gave_up,
@@ -11,6 +11,7 @@ from interlock.spec.encoder.vocabulary import (
     in_queue,
     kv_held,
     kv_used,
+    p,
     phase,
     phases,
     r,
@@ -20,7 +21,7 @@ from interlock.spec.encoder.vocabulary import (
     visiting,
 )
 from interlock.spec.language.properties import ActionProperty
-from interlock.spec.language.terms import Primed, forall
+from interlock.spec.language.terms import Primed, exists, forall
 
 _r = request.var("ry")
 
@@ -162,7 +163,7 @@ LOADS_SOMETHING = ActionProperty(
     doc="A request waits for a KV load only if there are tokens to load.",
     slices=(ASK, TWICE, RUNNING, TIGHT),
     actions=("start_kv_load",),
-    formula=has_a_match(r),
+    formula=exists(p, stands(r, p, "matched")),
 )
 
 

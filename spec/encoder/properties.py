@@ -210,6 +210,13 @@ WITNESSES = (
         applies=ec_gate.is_("all"),
     ),
     _witness(
+        "partly-computed-feature-puts-off",
+        exists(p, stands(r, p, "entered")) & forall(p, ~stands(r, p, "ahead")),
+        "A request is put off for an item whose tokens are partly computed, and for no other.", RUNNING,
+        applies=ec_gate.is_("all"), actions=("stall",),
+        source="seeds 000: partial overlap; R-65: offset + length > computed tokens",
+    ),
+    _witness(
         "some-runner-needs", exists(r, p, is_(r, "running") & stands(r, p, "ahead")),
         "A running request has a feature ahead.", ASK, ROOM, DRAFTS, POOL,
     ),

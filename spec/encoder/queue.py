@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from interlock.spec.encoder.answers import has_its_items
 from interlock.spec.encoder.coverage import ARRIVALS, DRAFTS, POOL, QUEUE, ROOM, RUNNING, TIGHT, WITH_POOL
-from interlock.spec.encoder.predicates import all_there, comes_before, is_
-from interlock.spec.encoder.vocabulary import arrivals, ec_gate, in_queue, queue, r, r2, request, visited
+from interlock.spec.encoder.predicates import is_
+from interlock.spec.encoder.vocabulary import arrivals, ec_gate, in_queue, kv_held, queue, r, r2, request, visited
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall
 
@@ -38,8 +39,8 @@ NOT_FOR_EVER = LeadsTo(
     slices=(ARRIVALS,),
     vars=(r,),
     applies=ec_gate.is_("waiting_only", "all"),
-    premise=is_(r, "deferred") & all_there(r),
-    conclusion=is_(r, "running") | ~all_there(r),
+    premise=is_(r, "deferred") & has_its_items(r),
+    conclusion=is_(r, "running") | ~has_its_items(r),
 )
 
 IN_TURN = ActionProperty(
@@ -48,7 +49,18 @@ IN_TURN = ActionProperty(
     doc="schedule() comes to those who wait in turn: who holds KV, then by place (who was preempted: at any time).",
     slices=(ROOM, DRAFTS, POOL, RUNNING, TIGHT, QUEUE, ARRIVALS),
     actions=("start_fetch", "defer", "stall", "admit", "no_kv", "start_kv_load", "claim_cached"),
-    formula=in_queue(r) >> forall(_r, comes_before(_r, r) >> visited(_r)),
+    formula=in_queue(r)
+    >> forall(
+        _r,
+        (
+            in_queue(_r)
+            & (
+                (kv_held(_r) & ~kv_held(r))
+                | (kv_held(_r).eq(kv_held(r)) & queue.before(_r, r) & ~is_(_r, "preempted") & ~is_(r, "preempted"))
+            )
+        )
+        >> visited(_r),
+    ),
 )
 
 LAST_IN_LAST = ActionProperty(
@@ -86,7 +98,7 @@ _witness = witnesses_of("encoder")
 
 WITNESSES = (
     _witness(
-        "some-deferred-and-there", exists(r, is_(r, "deferred") & all_there(r)),
+        "some-deferred-and-there", exists(r, is_(r, "deferred") & has_its_items(r)),
         "The items of a deferred request are there.", ARRIVALS, applies=ec_gate.is_("waiting_only", "all"),
     ),
     _witness(

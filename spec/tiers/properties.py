@@ -153,20 +153,28 @@ NONE_OUTLIVES = Invariant(
 PENDING_IS_FILLED = Invariant(
     id="pending-slot-has-one-writer",
     source="contract I-42; B-132 sglang #9874, B-188 FlexKV #236",
-    doc="A slot is reserved exactly while one live operation is to fill it.",
+    doc=(
+        "A slot is pending exactly while one live operation is to fill it for use; one that a reset has made stale "
+        "has one such operation at most, any other slot none."
+    ),
     slices=EVERY,
-    formula=forall(c, _pending >> card(o, fills(o) & operation_slot(o).eq(c)).eq(1)),
+    formula=forall(
+        c,
+        (card(o, fills(o) & operation_slot(o).eq(c)) <= 1)
+        & (cpu_slot_state(c).eq(cpu_slot_states["stale"]) | _pending.eq(exists(o, fills(o) & operation_slot(o).eq(c)))),
+    ),
     premise=exists(c, _pending),
 )
 PENDING_ENTRY_IS_WRITTEN = Invariant(
     id="pending-entry-has-one-writer",
     source="contract I-42, for the second tier; B-188 FlexKV #236",
-    doc="A key of the second tier is pending exactly while one live cascade is to write it.",
+    doc="A key of the second tier is pending, or stale since a reset, exactly while one live cascade is to write it.",
     slices=BACKING_UP,
     formula=forall(
         h,
-        entry_states.one_of(entry_state(h), "pending", "stale")
-        >> card(o, live(o) & is_kind(o, "cascade") & operation_key(o).eq(h)).eq(1),
+        card(o, live(o) & is_kind(o, "cascade") & operation_key(o).eq(h)).eq(
+            ite(entry_states.one_of(entry_state(h), "pending", "stale"), 1, 0)
+        ),
     ),
     premise=exists(h, entry_state(h).eq(entry_states["pending"])),
 )
