@@ -14,13 +14,13 @@ from interlock.spec.groups.common import (
     evict_updates,
     store_updates,
 )
+from interlock.spec.groups.hits import to_be_kept
 from interlock.spec.groups.predicates import (
     evicted_first,
     follows,
     found,
     in_demand,
     is_pinned,
-    keeps,
     lookup_touches,
     may_end,
     older_key,
@@ -133,7 +133,7 @@ match = Action(
             ),
         ),
         assign_all(
-            c, to=wanted(c), value=occupied(c) & keeps(r, slot_group(c), slot_position(c), q, began_with(r))
+            c, to=wanted(c), value=occupied(c) & to_be_kept(r, slot_group(c), slot_position(c), q, began_with(r))
         ),
         SEE,
     ),

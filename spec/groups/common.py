@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from interlock.spec.groups.hits import is_part
 from interlock.spec.groups.predicates import (
     counts,
     has_key,
     in_demand,
-    needs,
     offered,
     older_key,
     present,
@@ -101,7 +101,7 @@ def store_updates() -> tuple[Update, ...]:
 
 def needed_slot(x: Term, q: Term) -> Term:
     """Slot x is in use for a chunk that a hit that ends with q needs."""
-    return occupied(x) & needs(slot_group(x), slot_position(x), q)
+    return occupied(x) & is_part(slot_group(x), slot_position(x), q)
 
 
 def fail_updates(when: Term) -> tuple[Update, ...]:

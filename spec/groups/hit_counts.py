@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.groups.coverage import RECENCY_AGAIN, TWO_READERS
-from interlock.spec.groups.predicates import in_window, upto
+from interlock.spec.groups.hits import in_last_window
 from interlock.spec.groups.vocabulary import (
     began_with,
     c,
@@ -61,8 +61,8 @@ FIRST_HIT_RECENT = ActionProperty(
         c, c2,
         (
             hit_counted(r) & occupied(c) & occupied(c2) & windowed(slot_group(c)) & slot_group(c2).eq(slot_group(c))
-            & in_window(slot_position(c), began_with(r))
-            & precedes(began_with(r), slot_position(c2)) & upto(slot_position(c2), q)
+            & in_last_window(slot_position(c), began_with(r))
+            & precedes(began_with(r), slot_position(c2)) & ~precedes(q, slot_position(c2))
         )
         >> Primed(body=recency.before(c2, c)),
     ),

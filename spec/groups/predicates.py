@@ -105,16 +105,6 @@ def present(g: Term, p: Term) -> Term:
     return exists(_c, has_key(_c, g, p))
 
 
-def loadable(q: Term) -> Term:
-    """A hit that ends with q could be loaded: every group has what it needs of it."""
-    return forall(_g, _p, needs(_g, _p, q) >> stored(_g, _p))
-
-
-def on_its_way(q: Term) -> Term:
-    """A hit that ends with q only waits for stores that are under way."""
-    return forall(_g, _p, needs(_g, _p, q) >> present(_g, _p)) & ~loadable(q)
-
-
 def found(q: Term) -> Term:
     """All chunks that the lookup asks about for q are ready."""
     if_asked = forall(_g, _p, asks_about(_g, _p, q) >> stored(_g, _p))

@@ -13,15 +13,12 @@ from interlock.spec.groups.coverage import (
     TWO_READERS,
     TWO_STORES,
 )
+from interlock.spec.groups.hits import could_be_loaded, could_go, is_part, only_waits
 from interlock.spec.groups.predicates import (
-    evictable,
     follows,
     in_demand,
     load_covers,
-    loadable,
     may_end,
-    needs,
-    on_its_way,
     present,
     reading,
     ready,
@@ -73,7 +70,7 @@ RETURNED_IS_LOADABLE = ActionProperty(
     doc="When a lookup answers with a hit, every group has ready what it needs of it: all of it, or its last window.",
     slices=LOOKUPS,
     actions=("match",),
-    formula=loadable(q),
+    formula=could_be_loaded(q),
 )
 HIT_IS_LONGEST = ActionProperty(
     id="returned-hit-is-longest",
@@ -81,7 +78,7 @@ HIT_IS_LONGEST = ActionProperty(
     doc="When a lookup answers with a hit, no longer one could be loaded.",
     slices=LOOKUPS,
     actions=("match",),
-    formula=forall(q2, (precedes(q, q2) & may_end(q2)) >> ~loadable(q2)),
+    formula=forall(q2, (precedes(q, q2) & may_end(q2)) >> ~could_be_loaded(q2)),
 )
 NO_HIT_MISSED = ActionProperty(
     id="stored-prompt-is-hit",
@@ -92,7 +89,7 @@ NO_HIT_MISSED = ActionProperty(
     ),
     slices=LOOKUPS,
     actions=("match_none",),
-    formula=forall(q, may_end(q) >> (~loadable(q) & ~forall(g2, p2, needs(g2, p2, q) >> owed(g2, p2)))),
+    formula=forall(q, may_end(q) >> (~could_be_loaded(q) & ~forall(g2, p2, is_part(g2, p2, q) >> owed(g2, p2)))),
 )
 PENDING_DEFERS = ActionProperty(
     id="pending-chunk-defers-the-hit",
@@ -100,7 +97,7 @@ PENDING_DEFERS = ActionProperty(
     doc="A lookup does not settle for less while a longer hit is only waiting for stores that are under way.",
     slices=LOOKUPS,
     actions=("match",),
-    formula=forall(q2, (precedes(q, q2) & may_end(q2)) >> ~on_its_way(q2)),
+    formula=forall(q2, (precedes(q, q2) & may_end(q2)) >> ~only_waits(q2)),
 )
 PENDING_DEFERS_NONE = ActionProperty(
     id="pending-chunk-defers-the-miss",
@@ -108,7 +105,7 @@ PENDING_DEFERS_NONE = ActionProperty(
     doc="A lookup does not answer with nothing while a hit is only waiting for stores that are under way.",
     slices=LOOKUPS,
     actions=("match_none",),
-    formula=forall(q, may_end(q) >> ~on_its_way(q)),
+    formula=forall(q, may_end(q) >> ~only_waits(q)),
 )
 
 ADMITTED_STAYS_LOADABLE = Invariant(
@@ -179,7 +176,7 @@ USELESS_FIRST = ActionProperty(
     formula=wanted(c)
     >> ~exists(
         c2,
-        evictable(c2)
+        could_go(c2)
         & (
             ~wanted(c2)
             | (
@@ -262,7 +259,7 @@ LATER_FOR_A_REASON = ActionProperty(
     slices=LOOKUPS,
     actions=("match_later",),
     formula=exists(
-        q, may_end(q) & on_its_way(q) & forall(q2, (precedes(q, q2) & may_end(q2)) >> ~loadable(q2))
+        q, may_end(q) & only_waits(q) & forall(q2, (precedes(q, q2) & may_end(q2)) >> ~could_be_loaded(q2))
     ),
 )  # fmt: skip
 OFFERED_IS_KEPT = Invariant(
@@ -348,16 +345,21 @@ NO_NULL_DESTINATION = ActionProperty(
     ),
     slices=LOOKUPS,
     actions=("admit",),
-    formula=forall(g, p, load_covers(g, p, hit_end(r)) >> needs(g, p, hit_end(r)))
-    & forall(c, Primed(body=pinned(r, c)) >> needs(slot_group(c), slot_position(c), hit_end(r))),
+    formula=forall(g, p, load_covers(g, p, hit_end(r)) >> is_part(g, p, hit_end(r)))
+    & forall(c, Primed(body=pinned(r, c)) >> is_part(slot_group(c), slot_position(c), hit_end(r))),
 )
 LOOKUP_STORED = ActionProperty(
     id="load-reads-what-is-stored",
-    source="contract L1: prepare_load asserts present and ready",
-    doc="When a load is planned, every chunk of its hit is ready.",
+    source="contract L1: prepare_load asserts present and ready, and pins",
+    doc="When a load is planned, every chunk that its hit needs is ready, and a slot with it is pinned for the load.",
     slices=LOOKUPS,
     actions=("admit",),
-    formula=forall(g, p, needs(g, p, hit_end(r)) >> stored(g, p)),
+    formula=forall(
+        g,
+        p,
+        is_part(g, p, hit_end(r))
+        >> exists(c, ready(c) & slot_group(c).eq(g) & slot_position(c).eq(p) & Primed(body=pinned(r, c))),
+    ),
 )
 
 LOOKUP_ANSWERED = LeadsTo(

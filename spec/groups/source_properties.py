@@ -5,7 +5,8 @@ from __future__ import annotations
 from interlock.spec.groups import properties as P
 from interlock.spec.groups.coverage import ENDS, EVERY, ORDERED, REPORTS, SOURCES, TWO_STORES
 from interlock.spec.groups.hit_counts import HIT_COUNTS
-from interlock.spec.groups.predicates import in_window, is_free, running
+from interlock.spec.groups.hits import in_last_window
+from interlock.spec.groups.predicates import is_free, running
 from interlock.spec.groups.report_properties import REPORTING
 from interlock.spec.groups.vocabulary import (
     awaited,
@@ -153,7 +154,7 @@ WINDOW_STAYS = Invariant(
     slices=READING,
     formula=forall(
         r, g, p, q,
-        (reached(r, g, q) & in_window(p, q) & ~exists(p2, precedes(q, p2) & reached(r, g, p2)))
+        (reached(r, g, q) & in_last_window(p, q) & ~exists(p2, precedes(q, p2) & reached(r, g, p2)))
         >> exists(b, table(r, g, p, b)),
     ),
     premise=exists(r, g, q, reached(r, g, q)),

@@ -8,7 +8,7 @@ import pytest
 from support.counterexamples import Judge, names
 
 from interlock.spec.groups import SPECIFICATION
-from interlock.spec.groups.predicates import loadable
+from interlock.spec.groups.hits import could_be_loaded
 from interlock.spec.groups.vocabulary import (
     c,
     precedes,
@@ -148,7 +148,7 @@ def test_a_surplus_report_stops_the_engine_or_is_counted_and_harms_no_chunk() ->
 def test_a_pending_chunk_of_no_hit_is_no_reason_to_wait(slice_: str) -> None:
     """What is pending may be behind a gap, or behind the window of a hit that is ready."""
     pending = exists(c, slot_state(c).eq(slot_states["pending"]))
-    hit_is_ready = exists(q, loadable(q) & ~exists(q2, precedes(q, q2)))
+    hit_is_ready = exists(q, could_be_loaded(q) & ~exists(q2, precedes(q, q2)))
 
     assert judge.reachable(slice_, pending & exists(r, prompt_state(r).eq(prompt_states["waiting"])))
     assert judge.always(slice_, ~hit_is_ready, "match_later")
