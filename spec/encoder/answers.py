@@ -6,6 +6,7 @@ from interlock.spec.encoder.books import BOOKS_OF_PROOFS
 from interlock.spec.encoder.coverage import ASK, DRAFTS, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
 from interlock.spec.encoder.predicates import in_pool, is_, stands
 from interlock.spec.encoder.vocabulary import (
+    PUTS_OFF,
     ec_gate,
     ec_waiting_refs,
     feature_item,
@@ -79,6 +80,7 @@ GIVES_UP = ActionProperty(
     doc="A budget runs out only for a request that is put off, for an item that it still needs, and once.",
     slices=(ASK, TWICE, POOL, RUNNING, TIGHT),
     actions=("expire",),
+    applies=PUTS_OFF,
     formula=is_(r, "deferred", "stalled") & ~gave_up(r, i) & exists(_p, still_needs(r, _p) & feature_item(r, _p).eq(i)),
 )
 
@@ -87,6 +89,7 @@ FORGOTTEN = Invariant(
     source="contract 4.3: request_finished; R-66",
     doc="The connector keeps no budget for a request that has ended.",
     slices=(ASK, TWICE, POOL, RUNNING, TIGHT),
+    applies=PUTS_OFF,
     formula=forall(r, i, gave_up(r, i) >> ~is_(r, "absent", "held", "delayed", "finished")),
     premise=exists(r, i, gave_up(r, i)),
 )
@@ -200,6 +203,7 @@ ONLY_FUTURE = ActionProperty(
     doc="A request is put off only for an item in transit that it still needs.",
     slices=WITH_POOL,
     actions=("defer", "stall"),
+    applies=PUTS_OFF,
     formula=exists(p, still_needs(r, p) & in_pool(feature_item(r, p), "in_transit") & ~gave_up(r, feature_item(r, p))),
 )
 FETCH_ONLY_FUTURE = ActionProperty(
@@ -217,6 +221,7 @@ ONLY_GIVEN_UP_FAIL = ActionProperty(
     doc="A request is reported unrecoverable only for an item that its budget was spent on and that it still needs.",
     slices=(ASK, TWICE, RUNNING, TIGHT),
     actions=("fail_unavailable",),
+    applies=PUTS_OFF,
     formula=exists(p, still_needs(r, p) & gave_up(r, feature_item(r, p))),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.predicates import is_, used_by_another
-from interlock.spec.encoder.vocabulary import ec_finish_delay, i, j, load_reports, p, pool_pins, r
+from interlock.spec.encoder.vocabulary import ec_finish_delay, ec_transit, i, j, load_reports, p, pool_pins, r
 from interlock.spec.language.lifecycles import Lifecycle, Row, row
 from interlock.spec.language.terms import Term
 
@@ -132,7 +132,8 @@ POOL_ENTRY = Lifecycle(
     initial="absent",
     doc="An item in the EC connector's pool.",
     rows=(
-        row("absent", "start_fetch", "in_transit", source="contract 4.2"),
+        row("absent", "start_fetch", "in_transit", guard=ec_transit.is_("possible"), source="contract 4.2"),
+        row("absent", "start_fetch", "ready", guard=ec_transit.is_("never"), source="R-73: what it has is there"),
         row("in_transit", "fetch_settles", "ready", guard=_NO_PIN, source="contract 4.2 mark_ready"),
         row("in_transit", "fetch_settles", "pinned", guard=~_NO_PIN, source="only without the gate"),
         row("unavailable", "fetch_settles", "absent", source="contract 4.2: tombstoned, discarded"),

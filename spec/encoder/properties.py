@@ -9,10 +9,12 @@ from interlock.spec.encoder.phases import PHASES, VISITING
 from interlock.spec.encoder.predicates import is_, is_loading, is_text, stands
 from interlock.spec.encoder.queue import QUEUES
 from interlock.spec.encoder.vocabulary import (
+    PUTS_OFF,
+    PUTS_RUNNERS_OFF,
     arrived,
     block,
     broken,
-    ec_gate,
+    ec_transit,
     embedding,
     i,
     in_queue,
@@ -48,6 +50,7 @@ DEFERRED_HOLDS_NOTHING = Invariant(
     doc="A request whose last answer was no, and that has nothing computed, holds no KV and no entry.",
     slices=WITH_POOL,
     formula=forall(r, is_(r, "deferred") >> (~kv_held(r) & forall(i, ~uses(r, i)))),
+    applies=PUTS_OFF,
     premise=exists(r, is_(r, "deferred")),
     proved=True,
     proof=(*BOOKS_OF_PROOFS, "open-visit-has-a-yes"),
@@ -123,7 +126,7 @@ DEFERRAL_ENDS = LeadsTo(
     doc="A deferred request is scheduled, fails or finishes, or is turned away because others have all the KV.",
     slices=(ASK, POOL),
     vars=(r,),
-    applies=ec_gate.is_("waiting_only", "all"),
+    applies=PUTS_OFF,
     premise=is_(r, "deferred"),
     conclusion=is_(r, "running", "loading", "finished")
     | (is_(r, "waiting") & visited(r) & ~kv_held(r) & kv_used().eq(block.size)),
@@ -136,7 +139,7 @@ STALL_ENDS = LeadsTo(
     doc="A request that has KV and was put off is scheduled, preempted, fails or finishes.",
     slices=(ASK, RUNNING),
     vars=(r,),
-    applies=ec_gate.is_("all"),
+    applies=PUTS_RUNNERS_OFF,
     premise=is_(r, "stalled"),
     conclusion=~is_(r, "stalled"),
 )
@@ -162,9 +165,6 @@ KV_GOES_BACK = LeadsTo(
 )
 
 
-_GATED = ec_gate.is_("waiting_only", "all")
-
-
 _witness = witnesses_of("encoder")
 
 LOADS_END = LeadsTo(
@@ -183,6 +183,7 @@ COMPLETIONS_NOTED = LeadsTo(
     doc="The connector notes a transfer into the pool that has ended, well or badly.",
     slices=(ASK, POOL),
     vars=(i,),
+    applies=ec_transit.is_("possible"),
     premise=(arrived(i) + broken(i)) > 0,
     conclusion=(arrived(i) + broken(i)).eq(0),
 )
@@ -198,22 +199,22 @@ WITNESSES = (
         "some-kv-load-fails", exists(r, p, is_(r, "waiting") & kv_held(r) & stands(r, p, "ahead")),
         "A KV load fails, and a feature that it covered is ahead again, with KV in hand.", ASK,
     ),
-    _witness("some-deferred", exists(r, is_(r, "deferred")), "A request is deferred.", ASK, POOL, applies=_GATED),
+    _witness("some-deferred", exists(r, is_(r, "deferred")), "A request is deferred.", ASK, POOL, applies=PUTS_OFF),
     _witness(
         "text-request-passes-a-deferred-one",
         is_text(r) & exists(r2, is_(r2, "deferred") & visited(r2) & queue.before(r2, r)),
         "A text request is admitted in the schedule() that has just put off one before it.", POOL, QUEUE,
-        applies=_GATED, actions=("admit",), source="seeds 000: the text request behind it is scheduled",
+        applies=PUTS_OFF, actions=("admit",), source="seeds 000: the text request behind it is scheduled",
     ),
     _witness(
         "some-stalled", exists(r, is_(r, "stalled")), "A request that has KV is put off.", ASK, RUNNING,
-        applies=ec_gate.is_("all"),
+        applies=PUTS_RUNNERS_OFF,
     ),
     _witness(
         "partly-computed-feature-puts-off",
         exists(p, stands(r, p, "entered")) & forall(p, ~stands(r, p, "ahead")),
         "A request is put off for an item whose tokens are partly computed, and for no other.", RUNNING,
-        applies=ec_gate.is_("all"), actions=("stall",),
+        applies=PUTS_RUNNERS_OFF, actions=("stall",),
         source="seeds 000: partial overlap; R-65: offset + length > computed tokens",
     ),
     _witness(

@@ -5,7 +5,18 @@ from __future__ import annotations
 from interlock.spec.encoder.answers import has_its_items
 from interlock.spec.encoder.coverage import ARRIVALS, DRAFTS, POOL, QUEUE, ROOM, RUNNING, TIGHT, WITH_POOL
 from interlock.spec.encoder.predicates import is_
-from interlock.spec.encoder.vocabulary import arrivals, ec_gate, in_queue, kv_held, queue, r, r2, request, visited
+from interlock.spec.encoder.vocabulary import (
+    PUTS_OFF,
+    arrivals,
+    ec_gate,
+    in_queue,
+    kv_held,
+    queue,
+    r,
+    r2,
+    request,
+    visited,
+)
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall
 
@@ -17,6 +28,7 @@ KEEPS_ITS_PLACE = ActionProperty(
     doc="Who is put off for an item is put back where it stood: nobody in the queue comes before another than did.",
     slices=(POOL, RUNNING, TIGHT, QUEUE, ARRIVALS),
     actions=("defer",),
+    applies=PUTS_OFF,
     formula=forall(_r, _x, Primed(body=queue.before(_r, _x)).eq(queue.before(_r, _x))),
 )
 
@@ -38,7 +50,7 @@ NOT_FOR_EVER = LeadsTo(
     doc="However many arrive meanwhile, who was put off is scheduled once its items are there and stay there.",
     slices=(ARRIVALS,),
     vars=(r,),
-    applies=ec_gate.is_("waiting_only", "all"),
+    applies=PUTS_OFF,
     premise=is_(r, "deferred") & has_its_items(r),
     conclusion=is_(r, "running") | ~has_its_items(r),
 )
@@ -99,12 +111,12 @@ _witness = witnesses_of("encoder")
 WITNESSES = (
     _witness(
         "some-deferred-and-there", exists(r, is_(r, "deferred") & has_its_items(r)),
-        "The items of a deferred request are there.", ARRIVALS, applies=ec_gate.is_("waiting_only", "all"),
+        "The items of a deferred request are there.", ARRIVALS, applies=PUTS_OFF,
     ),
     _witness(
         "some-deferred-is-overtaken", exists(r, r2, is_(r, "deferred") & is_(r2, "running") & arrivals.before(r, r2)),
         "One that arrived later runs, while one that was put off waits.", ARRIVALS,
-        applies=ec_gate.is_("waiting_only", "all"), source="seeds 000: skipped, the scan goes on",
+        applies=PUTS_OFF, source="seeds 000: skipped, the scan goes on",
     ),
 )  # fmt: skip
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from interlock.spec.encoder.actions import ACTIONS
 from interlock.spec.encoder.lifecycles import LIFECYCLES
-from interlock.spec.encoder.vocabulary import ec_finish_delay, ec_free, ec_gate
+from interlock.spec.encoder.vocabulary import ec_finish_delay, ec_free, ec_gate, ec_transit
 from interlock.spec.language.rows import row_witnesses
+
+_UNASKED = ec_gate.is_("none") & ec_transit.is_("possible")
 
 ROWS = row_witnesses(
     LIFECYCLES,
@@ -39,7 +41,8 @@ ROWS = row_witnesses(
         "row-visit-stalled-finish-to-delayed": ec_finish_delay.is_("asked"),
         "row-feature-entered-encode": ec_free.is_("optimistic"),
         "row-feature-entered-take-external": ec_free.is_("optimistic"),
-        "row-pool-entry-in-transit-fetch-settles-to-pinned": ec_gate.is_("none"),
-        "row-pool-entry-in-transit-take-external": ec_gate.is_("none"),
+        "row-pool-entry-absent-start-fetch-to-ready": ec_transit.is_("never"),
+        "row-pool-entry-in-transit-fetch-settles-to-pinned": _UNASKED,
+        "row-pool-entry-in-transit-take-external": _UNASKED,
     },
 )

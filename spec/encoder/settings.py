@@ -6,6 +6,7 @@ from interlock.spec.language.settings import Preset, Slice, expect
 
 _SOUND = {
     "ec_gate": "all",
+    "ec_transit": "possible",
     "ec_future": "future_only",
     "ec_defer": "skipped",
     "ec_deadline": "expires",
@@ -153,10 +154,19 @@ _TRANSIT, _READS = "encoder-item-never-read-in-transit", "forward-reads-its-item
 _NOTHING, _NOBODY, _AGAIN = "deferred-holds-nothing", "deferred-blocks-nobody", "deferred-is-asked-again"
 _PLACE = "deferred-keeps-its-place"
 _KV_BACK, _ENTRY = "ended-requests-give-kv-back", "entered-feature-has-its-entry"
+_NO_TRANSIT = "without ensure_cache_available, and nothing is ever in transit (R-73)"
 
 EXPECTATIONS = (
     expect("fails", "ec_ask", _TRANSIT, "nobody asks: the item is loaded while it is being fetched", ec_gate="none"),
     expect("fails", "ec_ask", _READS, "and the forward reads what has not arrived", ec_gate="none"),
+    *(
+        expect("holds", slice_, property_, _NO_TRANSIT, ec_gate="none", ec_transit="never")
+        for slice_, property_ in (
+            ("ec_ask", _TRANSIT), ("ec_ask", _READS), ("ec_ask", "nobody-is-put-off-unasked"),
+            ("ec_ask", "goes-on-only-with-its-items-there"), ("ec_running", _TRANSIT), ("ec_loads", _READS),
+        )
+    ),
+    expect("holds", "ec_running", _TRANSIT, "asked, it always says yes", ec_transit="never"),
     expect(
         "fails", "ec_ask", _TRANSIT,
         "a KV load fails and uncovers a feature; with KV in hand, the request is not asked again",

@@ -28,6 +28,7 @@ from interlock.spec.encoder.vocabulary import (
     ec_defer,
     ec_finish_delay,
     ec_gate,
+    ec_transit,
     ec_waiting_refs,
     feature_item,
     gave_up,
@@ -38,7 +39,9 @@ from interlock.spec.encoder.vocabulary import (
     p,
     phase,
     phases,
+    pool_evictable,
     pool_free,
+    pool_value,
     queue,
     r,
     r2,
@@ -111,10 +114,12 @@ match_prefix = Action(
     doc="The prefix cache, local or external, covers the feature of r at p.",
 )  # fmt: skip
 
+_AWAITED = ec_transit.is_("possible")
+
 start_fetch = Action(
     name="start_fetch", event="ensure_cache_available", params=(r, i), site=SCHEDULER,
     fires=(fire("pool_entry", i),),
-    sends=(send(transit, i),),
+    sends=(send(transit, i, when=_AWAITED),),
     guard=(
         BETWEEN_STEPS,
         NOT_VISITED,
@@ -126,9 +131,18 @@ start_fetch = Action(
         IN_ITS_TURN,
         BEFORE_TAKING,
     ),
-    updates=(assign(pool_free(), pool_free() - 1), VISIT_ENDS, SCHEDULING),
+    updates=(
+        assign(pool_free(), pool_free() - 1),
+        assign(pool_evictable(i), ~_AWAITED),
+        assign(pool_value(i), ~_AWAITED),
+        VISIT_ENDS,
+        SCHEDULING,
+    ),
     source="R-64; vLLM PR 41627; without the gate a connector may still fetch ahead",
-    doc="Asked for r, the connector starts to fetch an item that it does not have.",
+    doc=(
+        "Asked for r, the connector starts to fetch an item that it does not have; one that has nothing in transit "
+        "has it at once."
+    ),
 )  # fmt: skip
 
 # Popped and put back: at its place, or as one that has just come.

@@ -62,9 +62,19 @@ ec_gate = Switch(
     values=("none", "waiting_only", "all"),
     doc=(
         "Whom the scheduler asks whether its items are there: nobody (also the case of a connector without "
-        "ensure_cache_available, whose default is True), waiting requests with nothing computed, or all."
+        "ensure_cache_available, whose default is True: ec_transit says whether that is sound), waiting requests "
+        "with nothing computed, or all."
     ),
     source="vLLM PR 41627, R-64, R-73; none: up to 0.22.1, waiting_only: 0.23 to 0.28, all: 0.32",
+)
+ec_transit = Switch(
+    name="ec_transit",
+    values=("possible", "never"),
+    doc=(
+        "Whether the connector can have an item in transit (it fetches ahead, or when asked), or never has: what it "
+        "holds is there. Only the latter does without ensure_cache_available (ec_gate=none)."
+    ),
+    source="R-64, R-73; contract 4.2; never: a connector that reads a store of files, as ECExampleConnector does",
 )
 ec_future = Switch(
     name="ec_future",
@@ -114,7 +124,21 @@ ec_finish_delay = Switch(
     doc="Whether EC request_finished may answer True, on which the scheduler keeps the request's KV.",
     source="contract D4, R-69; asked: 0.28 to 0.32",
 )
-SWITCHES = (ec_gate, ec_future, ec_defer, ec_deadline, ec_free, ec_waiting_refs, ec_external, ec_finish_delay)
+SWITCHES = (
+    ec_gate,
+    ec_transit,
+    ec_future,
+    ec_defer,
+    ec_deadline,
+    ec_free,
+    ec_waiting_refs,
+    ec_external,
+    ec_finish_delay,
+)
+
+PUTS_OFF = ec_gate.is_("waiting_only", "all") & ec_transit.is_("possible")
+"""Somebody is put off, sometime: requests are asked about, and items can be in transit."""
+PUTS_RUNNERS_OFF = ec_gate.is_("all") & ec_transit.is_("possible")
 
 r, r2 = request.var("r"), request.var("r2")
 i, i2 = item.var("i"), item.var("i2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.encoder.predicates import is_
 from interlock.spec.encoder.quiescence import AT_REST as ENCODER_AT_REST
-from interlock.spec.encoder.vocabulary import kv_held
+from interlock.spec.encoder.vocabulary import PUTS_OFF, kv_held
 from interlock.spec.kv.predicates import live_store
 from interlock.spec.kv.quiescence import QUIESCENCE as KV_QUIESCENCE
 from interlock.spec.kv.vocabulary import b, holds, j, r, request_state, request_states
@@ -26,6 +26,7 @@ PROPERTIES = (
         source="vLLM PR 41627; seeds 000",
         doc="A request that the encoder defers before its admission has no block in its table.",
         slices=("kv_and_encoder",),
+        applies=PUTS_OFF,
         formula=forall(r, b, is_(r, "deferred") >> ~holds(r, b)),
         premise=_DEFERRED,
     ),

@@ -44,6 +44,7 @@ class EncoderCacheScheduler:
 
     Raises:
         UnknownPolicy: there is no policy of that name.
+        ValueError: ``ec_transit`` is ``never``, which is of a connector that fetches nothing.
     """
 
     def __init__(
@@ -73,9 +74,12 @@ class EncoderCacheScheduler:
         self._unavailable: set[str] = set()
         self._told_unavailable: set[str] = set()
         self._deadlines = Deadlines(deadline, clock)
+        values = spec.switch_values() if switches is None else dict(switches)
+        if values["ec_transit"] == "never":
+            raise ValueError("ec_transit=never is of a connector that fetches nothing; this one does: use possible")
         books = Books(
             spec,
-            spec.switch_values() if switches is None else dict(switches),
+            values,
             {"slot": num_slots, "cell": num_cells, "worker": num_workers, "block": num_kv_shares},
             checking=checking,
             num_positions=lambda: self._positions,

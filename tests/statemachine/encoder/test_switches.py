@@ -170,7 +170,13 @@ def test_every_value_is_judged_or_named_here():
     sound = SPECIFICATION.switch_values()
     shown = {(s, v) for s, v, *_ in FAULTS} | {(s, v) for s, v, *_ in FOR_EVER}
     others = {
+        ("ec_transit", "never"),  # a connector that fetches nothing; the test below
         ("ec_defer", "requeued"),  # the engine keeps the queue; guards refuse visits in another order
     }
 
     assert shown | others == {(s.name, v) for s in SPECIFICATION.switches for v in s.values if v != sound[s.name]}
+
+
+def test_a_connector_that_fetches_has_items_in_transit():
+    with pytest.raises(ValueError, match="ec_transit=never.*use possible"):
+        Engine(changes={"ec_transit": "never"})
