@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.books import BOOKS_OF_PROOFS
-from interlock.spec.encoder.coverage import ASK, DRAFTS, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
+from interlock.spec.encoder.coverage import (
+    ARRIVALS,
+    ASK,
+    DRAFTS,
+    EVERY,
+    POOL,
+    QUEUE,
+    ROOM,
+    RUNNING,
+    TIGHT,
+    TWICE,
+    WITH_POOL,
+)
 from interlock.spec.encoder.predicates import in_pool, is_, stands
 from interlock.spec.encoder.vocabulary import (
     PUTS_OFF,
@@ -92,6 +104,22 @@ FORGOTTEN = Invariant(
     applies=PUTS_OFF,
     formula=forall(r, i, gave_up(r, i) >> ~is_(r, "absent", "held", "delayed", "finished")),
     premise=exists(r, i, gave_up(r, i)),
+)
+
+STARTS_AFRESH = ActionProperty(
+    id="new-request-inherits-nothing",
+    source="contract Q31, R-26: an id may come again; 4.3: request_finished",
+    doc=(
+        "Whoever arrives, under an id that is new or free again, has no KV and no entry, no budget is spent for it, "
+        "nothing of it is computed, and this schedule() has not visited it."
+    ),
+    slices=(*EVERY, ARRIVALS),
+    actions=("add_request",),
+    formula=~kv_held(r)
+    & forall(i, ~uses(r, i) & ~gave_up(r, i))
+    & forall(_p, ~stands(r, _p, "matched", "entered", "counted", "passed"))
+    & ~visited(r)
+    & ~visiting(r),
 )
 
 REACHED_IS_READ = ActionProperty(
@@ -226,6 +254,7 @@ ONLY_GIVEN_UP_FAIL = ActionProperty(
 )
 
 ANSWERS = (
-    GIVES_UP, FORGOTTEN, REACHED_IS_READ, NOT_ENCODED_TWICE, MATCHED_WAITS, ANSWERED_ONCE, ANSWER_STANDS, CLAIMS_END,
+    GIVES_UP, FORGOTTEN, STARTS_AFRESH, REACHED_IS_READ, NOT_ENCODED_TWICE, MATCHED_WAITS, ANSWERED_ONCE,
+    ANSWER_STANDS, CLAIMS_END,
     LOAD_WAITS_FOR_NOTHING, CLAIMS_WHAT_IS_AHEAD, KNOWN_ON_ARRIVAL, ONLY_FUTURE, FETCH_ONLY_FUTURE, ONLY_GIVEN_UP_FAIL,
 )  # fmt: skip

@@ -56,6 +56,7 @@ VISIT = Lifecycle(
         row("held", "loaded", "finished", source="contract Q32"),
         row("running", "complete", "absent", source="contract Q26: stop, length"),
         *_each(("waiting", "deferred", "running", "stalled"), "fail_unavailable", "finished", "contract Q34"),
+        row("finished", "free_id", "absent", source="contract Q31, R-26: the id may come again"),
     ),
 )
 

@@ -6,7 +6,7 @@ from interlock.spec.encoder.answers import ANSWERS, GOES_ON_WITH_A_YES
 from interlock.spec.encoder.books import BOOKS, BOOKS_OF_PROOFS
 from interlock.spec.encoder.coverage import ARRIVALS, ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
 from interlock.spec.encoder.phases import PHASES, VISITING
-from interlock.spec.encoder.predicates import is_, is_loading, is_text, stands
+from interlock.spec.encoder.predicates import in_pool, is_, is_loading, is_text, stands
 from interlock.spec.encoder.queue import QUEUES
 from interlock.spec.encoder.vocabulary import (
     PUTS_OFF,
@@ -209,6 +209,12 @@ WITNESSES = (
     _witness(
         "some-stalled", exists(r, is_(r, "stalled")), "A request that has KV is put off.", ASK, RUNNING,
         applies=PUTS_RUNNERS_OFF,
+    ),
+    _witness(
+        "id-comes-again-after-a-budget",
+        exists(i, in_pool(i, "unavailable")),
+        "A request arrives under the id of one that has ended, and what that one gave up is still a tombstone.",
+        ASK, actions=("add_request",), applies=PUTS_OFF, source="contract Q31, R-26, R-66",
     ),
     _witness(
         "partly-computed-feature-puts-off",

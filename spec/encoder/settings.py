@@ -46,7 +46,7 @@ def _scope(**sizes: int) -> dict[str, int]:
 
 
 # Requests that come again for ever, and who came first, are looked at in one slice.
-_RETURNS, _ARRIVALS = ("complete",), ("came_before",)
+_RETURNS, _ARRIVALS = ("complete", "free_id"), ("came_before",)
 _KV_LOADS = ("match_prefix", "start_kv_load", "loaded", "kv_load_fails")
 _DRAFTS = ("speculate", "reject")
 _FAILS = ("transfer_fails", "fetch_breaks", "expire", "fail_unavailable")
@@ -65,10 +65,10 @@ SLICES = (
     Slice(
         name="ec_ask",
         quick=True,
-        remove=(*_RETURNS, *_DRAFTS),
+        remove=("complete", *_DRAFTS),
         drop=_ARRIVALS,
         scope=_scope(),
-        doc="One request and one item: asked in every state, with KV loads, transfers that hang or fail, preemption.",
+        doc="One request and one item: asked in every state; KV loads, transfers that hang or fail, preemption; again.",
     ),
     Slice(
         name="ec_room",
@@ -87,6 +87,7 @@ SLICES = (
     ),
     Slice(
         name="ec_twice",
+        remove=("free_id",),
         drop=_ARRIVALS,
         scope=_scope(position=2, item=2),
         doc="One request with two features, of one item or of two, some computed and some ahead, with drafts.",
@@ -142,6 +143,7 @@ SLICES = (
             *_FAILS,
             "preempt",
             "finish",
+            "free_id",
             *_ITEMS,
         ),
         scope=_scope(request=3),

@@ -321,6 +321,15 @@ complete = Action(
     doc="A running request comes to its end, and its id is free for another: requests keep arriving for ever.",
 )  # fmt: skip
 
+free_id = Action(
+    name="free_id", event="free_id", params=(r,), site=SCHEDULER, observed=False,
+    fires=(fire("visit", r),),
+    guard=(AFTER_UPDATE, need("gave-back-its-items", ~exists(i, uses(r, i)))),
+    updates=arrivals.remove(r),
+    source="contract Q31, R-26: a finished id can equal a new id",
+    doc="All of a request that has ended is given back: another may come under its id.",
+)  # fmt: skip
+
 fail_unavailable = Action(
     name="fail_unavailable", event="fail_unavailable", params=(r,), site=SCHEDULER,
     fires=(fire("visit", r), FEATURES),
@@ -351,5 +360,5 @@ expire = Action(
 
 VISITS = (
     add_feature, add_request, match_prefix, start_fetch, defer, stall, resume, go_on, admit, no_kv, start_kv_load,
-    loaded, kv_load_fails, preempt, finish, complete, fail_unavailable, expire,
+    loaded, kv_load_fails, preempt, finish, complete, free_id, fail_unavailable, expire,
 )  # fmt: skip

@@ -10,7 +10,7 @@ SLICES = (
         # Nothing rests (the encoder knows no such phase); KV loads neither fail nor reset; a request ends by finish.
         remove=(
             "rest", "reset_cache", "copy_fails", "load_fails", "report_failure", "acknowledge_failure", "kv_load_fails",
-            "fail_unavailable", "complete", "evict", "speculate", "reject", "transfer_fails", "fetch_breaks",
+            "fail_unavailable", "complete", "free_id", "evict", "speculate", "reject", "transfer_fails", "fetch_breaks",
             "evict_pool", "claim_cached",
         ),
         scope={

@@ -111,7 +111,9 @@ ENCODER = (
             "ended-loads-left-nothing",
         ),
         outside=(
-            "Loads only: saves into the pool by this engine are not modelled (items come by transfers from elsewhere)."
+            "Loads only. Saves into the pool by this engine (the producer's side) are not modelled: items come by"
+            " transfers from elsewhere. Left out because entries would have two kinds of writer, and has_cache_item and"
+            " the gate would have to be shown against both."
         ),
     ),
     Rule(

@@ -68,6 +68,10 @@ ENCODER_ENTRIES = (
         source="vLLM 0.32.0: distributed/ec_transfer/ec_connector/cpu/scheduler/__init__.py:449-588",
         standing=("implied",),
         properties=("in-transit-has-a-transfer",),
+        outside=(
+            "Fetches only. The producer's side (a place in the pool taken for what this step encodes, the save in its"
+            " metadata, the worker's report, mark_ready) is not modelled: items come by transfers from elsewhere."
+        ),
     ),
     Rule(
         id="I-67",

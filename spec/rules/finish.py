@@ -115,13 +115,14 @@ FINISH = (
             "absent-request-left-nothing",
             "no-operation-outlives-its-request",
             "hit-count-ends-with-its-request",
+            "new-request-inherits-nothing",
             "a-notice-ends-the-hand-over-that-it-is-about",
             "remembered-notice-is-of-its-own-consumer",
         ),
         outside=(
             "That ids are unique is the front end's doing, and no module relies on it: in kv-transfer and engine an id "
             "may come again while a job or a step of its earlier life is open (jobs have ids of their own), and in "
-            "delivery after its release. In admission no id comes again."
+            "delivery and encoder after its release. In admission no id comes again."
         ),
     ),
     Rule(

@@ -44,7 +44,7 @@ class EncoderCacheScheduler:
 
     Raises:
         UnknownPolicy: there is no policy of that name.
-        ValueError: ``ec_transit`` is ``never``, which is of a connector that fetches nothing.
+        ValueError: the switches are of a connector that has nothing in transit, and this one fetches.
     """
 
     def __init__(
@@ -74,18 +74,17 @@ class EncoderCacheScheduler:
         self._unavailable: set[str] = set()
         self._told_unavailable: set[str] = set()
         self._deadlines = Deadlines(deadline, clock)
-        values = spec.switch_values() if switches is None else dict(switches)
-        if values["ec_transit"] == "never":
-            raise ValueError("ec_transit=never is of a connector that fetches nothing; this one does: use possible")
         books = Books(
             spec,
-            values,
+            spec.switch_values() if switches is None else dict(switches),
             {"slot": num_slots, "cell": num_cells, "worker": num_workers, "block": num_kv_shares},
             checking=checking,
             num_positions=lambda: self._positions,
             moved=self._moved,
             record=record,
         )
+        if not books.sends("start_fetch", "transit"):
+            raise ValueError("these switches are of a connector that has nothing in transit; this one fetches")
         self._do, self._may = books.do, books.may
         self._pool = ItemPool(
             num_cells,
