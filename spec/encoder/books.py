@@ -169,6 +169,16 @@ POOL_ACCOUNTING = Invariant(
     & forall(i, pool_evictable(i).eq(in_pool(i, "ready"))),
 )
 
+POOL_EVICTS_FOR_ROOM = ActionProperty(
+    id="encoder-pool-evicts-for-room-only",
+    source="contract 4.2 _evict_until",
+    doc="An entry leaves the pool to make room only while every place of it is taken.",
+    slices=WITH_POOL,
+    actions=("evict_pool",),
+    formula=card(_i, ~in_pool(_i, "absent")).eq(cell.size),
+    policy=True,
+)
+
 PIN_ONCE = Invariant(
     id="encoder-load-pin-released-once",
     aliases=("I-65",),
@@ -257,6 +267,7 @@ BOOKS = (
     CACHED_IS_THERE,
     ENTERED_IS_THERE,
     POOL_ACCOUNTING,
+    POOL_EVICTS_FOR_ROOM,
     PIN_ONCE,
     LOAD_REPORTS,
     LOADS_WAIT,

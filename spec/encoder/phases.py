@@ -159,11 +159,11 @@ TURNED_AWAY = ActionProperty(
 
 LOADS_SOMETHING = ActionProperty(
     id="asynchronous-load-has-tokens",
-    source="R-03",
-    doc="A request waits for a KV load only if there are tokens to load.",
+    source="R-03; contract Q8",
+    doc="A request waits for a KV load only if there are tokens to load, and not once its visit is over.",
     slices=(ASK, TWICE, RUNNING, TIGHT),
     actions=("start_kv_load",),
-    formula=exists(p, stands(r, p, "matched")),
+    formula=exists(p, stands(r, p, "matched")) & ~visited(r),
 )
 
 
