@@ -6,9 +6,14 @@ Our own books, as in bookkeeping.py.
 from __future__ import annotations
 
 from interlock.spec.kv.coverage import EVERY, FAILING, FINISH, FINISH_TWICE, PARTIAL, SCANS_JUDGED, STORE, TINY
-from interlock.spec.kv.predicates import live_store, no_room, serves
+from interlock.spec.kv.predicates import live_store
 from interlock.spec.kv.vocabulary import (
     b,
+    block_hash,
+    c,
+    chunk_hash,
+    chunk_state,
+    chunk_states,
     failure_seen,
     finish_store,
     fresh,
@@ -17,6 +22,10 @@ from interlock.spec.kv.vocabulary import (
     holds,
     j,
     job_block,
+    job_chunk,
+    job_loads,
+    job_state,
+    job_states,
     kept,
     pending_count,
     r,
@@ -97,6 +106,15 @@ FINISH_SCAN_PASSES = ActionProperty(
     formula=(~fresh(b) >> _first_word) & Primed(body=~kept(r, b, h)),
 )
 
+# Said here in its own words, and not in those of the guard that it checks.
+_open_load = job_loads(j) & job_states.one_of(job_state(j), "planned", "load_in_flight", "flush_requested")
+_no_chunk_to_take = forall(
+    c,
+    chunk_state(c).ne(chunk_states["absent"])
+    & (chunk_state(c).eq(chunk_states["ready"]) >> exists(j, _open_load & job_chunk(j).eq(c))),
+)
+_is_stored = exists(c, chunk_state(c).eq(chunk_states["ready"]) & chunk_hash(c).eq(block_hash(b)))
+
 SKIP_HAS_ITS_WORD = ActionProperty(
     id="a-skip-is-excused-only-for-want-of-room",
     policy=True,
@@ -105,7 +123,7 @@ SKIP_HAS_ITS_WORD = ActionProperty(
     slices=SCANS_JUDGED,
     applies=store_mode.is_("eager"),
     actions=("skip_store",),
-    formula=_first_word | (Primed(body=scan_result(b).eq(scan_results["excused"])) & no_room() & ~serves(b)),
+    formula=_first_word | (Primed(body=scan_result(b).eq(scan_results["excused"])) & _no_chunk_to_take & ~_is_stored),
 )
 
 SCANS_LOOK_AT = ActionProperty(
