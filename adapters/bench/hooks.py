@@ -56,7 +56,7 @@ BATCHED_TOKENS = 8192
 
 @dataclass(slots=True)
 class Connector:
-    """All runs of one connector; seconds."""
+    """All runs of one connector; seconds of processor time."""
 
     name: str
     runs: list[dict[str, Any]] = field(default_factory=list)

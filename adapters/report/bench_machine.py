@@ -18,7 +18,7 @@ def render(document: BenchMachineDocument) -> RenderableType:
     )
     names = [SHORT.get(c.name, c.name) for c in document.connectors]
     against = [f"to {SHORT.get(p, p)}" for p in document.build_meta_ratio]
-    rows = table("microseconds", *names, *against, numbers=frozenset((*names, *against)))
+    rows = table("CPU microseconds", *names, *against, numbers=frozenset((*names, *against)))
     for what, ratios in document.ratios.items():
         times = [f"{c.seconds[what] * 1e6:,.1f}" for c in document.connectors]
         rows.add_row(what, *times, *(f"{ratios[p]:.2f}" if p in ratios else "" for p in document.build_meta_ratio))

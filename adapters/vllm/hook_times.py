@@ -3,7 +3,9 @@
 One run: ``requests`` prompts of about ``prompt`` tokens arrive and are prefilled; all decode together for
 ``decode_steps`` steps; all end; then vLLM's own prefix cache is emptied and the same prompts come again, so
 that lookups hit the connector's tier. Prompt lengths differ, so that equally many requests fill a block in each
-step. A worker is played that ends each transfer one step after it is ordered. Only the hooks are timed.
+step. A worker is played that ends each transfer one step after it is ordered. Only the hooks are timed, in
+processor time of the scheduler's thread: they wait for nothing, and on a busy machine a longer hook would otherwise
+be charged with whoever ran meanwhile.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a hook: in which step, and how long."""
+    """One call of a hook: in which step, and how much processor time."""
 
     step: int
     seconds: float
@@ -69,11 +71,11 @@ class _Timers:
 
     def _timed(self, hook: str, original: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **kwargs: Any) -> Any:
-            started = time.perf_counter()
+            started = time.thread_time()
             try:
                 return original(*args, **kwargs)
             finally:
-                self.calls[hook].append(Call(self.step, time.perf_counter() - started))
+                self.calls[hook].append(Call(self.step, time.thread_time() - started))
 
         return timed
 
@@ -149,9 +151,9 @@ class _Run:
 
     def _step(self) -> None:
         self.timers.step += 1
-        started = time.perf_counter()
+        started = time.thread_time()
         output = self.scheduler.schedule()
-        self.schedules.append(time.perf_counter() - started)
+        self.schedules.append(time.thread_time() - started)
         done, self._due = self._due, []
         decoded = self.observer.decode(output.kv_connector_metadata)
         for job in decoded.jobs:
@@ -208,5 +210,5 @@ def resident_mib() -> float:
 
 
 def measure(constructor: Constructor, workload: Workload) -> dict[str, Any]:
-    """One run on a fresh scheduler; seconds throughout."""
+    """One run on a fresh scheduler; seconds of processor time throughout."""
     return _Run(constructor, workload).measure()
