@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import compress, count
-from operator import add, ge
+from itertools import compress, count, islice, repeat
+from operator import add, ge, gt
 from typing import Any
 
 from interlock.spec.kv import SPECIFICATION
-from interlock.spec.language.actions import Send
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import Var
 from interlock.spec.language.variables import Site
-from interlock.statemachine.decisions.program import Wanted
+from interlock.statemachine.asked import BATCHES, QUESTIONS, channels_about_jobs, hears_of_a_job, wanted
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.pool import ChunkPool, policy_named
 from interlock.statemachine.port import (
@@ -33,56 +30,8 @@ from interlock.statemachine.port import (
     ScheduledStep,
     TransferJob,
 )
+from interlock.statemachine.tracked import Tracked, Visit
 from interlock.statemachine.unsupported import refuse_what_is_not_run
-
-QUESTIONS = (
-    ("plan_store", ("r", "b")),
-    ("skip_store", ("r", "b")),
-    ("plan_finish_store", ("r", "b", "h")),
-    ("evict", ("c",)),
-    ("order_flush", ("j",)),
-    ("order_flush_of_load", ("j",)),
-    ("rest", ()),
-    ("build_connector_meta", ()),
-)
-"""What the machine asks before it has chosen everything that the action is about."""
-
-LOOKUPS: tuple[tuple[str, tuple[int, ...]], ...] = (
-    ("chunk_hash", ()),
-    ("job_block", ()),
-    ("load_value", (0,)),
-)
-"""What the machine looks up: chunks by hash, jobs by block, loaded prefixes by block."""
-
-
-@dataclass(slots=True)
-class Tracked:
-    """A request as the machine knows it.
-
-    Args:
-        table: its blocks, in the order of its tokens.
-        local_blocks: leading blocks that were found in the GPU's prefix cache.
-        matched: ready chunks that continue them, as last looked up.
-        looked_up: what that look-up was for, and the pool's moves then: it holds while nothing has moved.
-        published, scanned: blocks before these places need no more looking at.
-    """
-
-    request: RequestLike
-    table: list[int] = field(default_factory=list)
-    local_blocks: int = 0
-    matched: list[int] = field(default_factory=list)
-    looked_up: tuple[int, int, int] | None = None
-    published: int = 0
-    scanned: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """A waiting request that got blocks in the schedule being made."""
-
-    tracked: Tracked
-    block_ids: tuple[int, ...]
-    external_blocks: int
 
 
 class KVOffloadMachine:
@@ -113,11 +62,12 @@ class KVOffloadMachine:
         values = spec.switch_values() if switches is None else dict(switches)
         refuse_what_is_not_run(values)
         sizes = {"worker": num_workers, "chunk": num_chunks}
-        wanted = Wanted(questions=QUESTIONS, guards=checking, announced=("chunk", "job"), lookups=LOOKUPS)
-        self.ledger = Ledger(spec, values, sizes=sizes, wanted=wanted)
+        self._sends = {a.name: channels_about_jobs(a) for a in spec.actions}
+        self._reports = {a.name for a in spec.actions if hears_of_a_job(a)}
+        self.ledger = Ledger(spec, values, sizes=sizes, wanted=wanted(spec, checking=checking))
         self._actions = {a.name: self.ledger.action(a.name) for a in spec.actions if a.site == Site.SCHEDULER}
         self._why_not = {action: self.ledger.question(action, *known) for action, known in QUESTIONS}
-        self._sends = {a.name: tuple(s.channel for s in a.sends if _is_about_a_job(s)) for a in spec.actions}
+        self._each = {batch.action: self.ledger.batch(batch.action) for batch in BATCHES}
         self._block_size = block_size
         self._next_job = 0
         self.chunks = ChunkPool(
@@ -129,8 +79,11 @@ class KVOffloadMachine:
         )
         self._tracked: dict[str, Tracked] = {}
         self._finished: list[Tracked] = []
-        self._next_full: dict[str, int] = {}
-        """With how many tokens a request fills the next block that is to be published."""
+        self._order: list[str] = []
+        """The requests of the last step, in its order; most steps have the same."""
+        self._places: dict[str, int] = {}
+        self._almost: list[int] = []
+        """Of each of them, the tokens after which one more fills the next block that is to be published."""
         self._behind: set[str] = set()
         """Requests with published blocks that the store scan has not passed."""
         self._visits: list[Visit] = []
@@ -141,16 +94,17 @@ class KVOffloadMachine:
         ledger = self.ledger
         self._phase, self._pending_count = ledger.function("phase"), ledger.function("pending_count")
         self._block_state, self._chunk_state = ledger.function("block_state"), ledger.function("chunk_state")
-        self._hashed, self._must_flush = ledger.relation("hashed"), ledger.relation("must_flush")
+        self._must_flush = ledger.relation("must_flush")
         self._by_hash = ledger.inverse("chunk_hash")
         self._job_loads = ledger.relation("job_loads")
         self._loadable = frozenset(ledger.program.tables["chunk"].states_with("plan_load"))
-        self._loaded_values = ledger.index("load_value", 0)
         self._by_block = ledger.inverse("job_block")
         self._refers = ("used", "acknowledge") in ledger.program.tables["block"].rows
         """A report may free a block: stores keep references on their sources."""
         self._request_state = ledger.function("request_state")
         self._may_load = self._decision("plan_load", "no-store-is-open")
+        self._stepping = self._decision("build_connector_meta", "something-to-do")
+        self._not_hashed = self._decision("publish", "not-hashed")
 
     # -- what the engine calls ---------------------------------------------------------------------
 
@@ -167,7 +121,6 @@ class KVOffloadMachine:
         self._step_is_over()
         self._do("add_request", request.request_id)
         self._tracked[request.request_id] = Tracked(request)
-        self._next_full[request.request_id] = 0
 
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """The ready chunks that continue what the GPU has, up to the last token but one.
@@ -203,19 +156,15 @@ class KVOffloadMachine:
                 self._admit(visit)
                 request = visit.tracked.request.request_id
                 if request in computed:
-                    self._publish(visit.tracked, computed[request] + step.num_scheduled_tokens[request])
+                    self._publish([(visit.tracked, computed[request] + step.num_scheduled_tokens[request])])
             self._visits.clear()
         self._order_flushes()
-        for tracked in self._finished:
-            self._store_what_was_kept(tracked)
-        self._finished.clear()
+        self._store_what_was_kept()
         self._order_flushes()
         if self._behind:
-            for request in step.request_ids:
-                if request in self._behind:
-                    self._scan(self._tracked[request])
+            self._scan([self._tracked[request] for request in step.request_ids if request in self._behind])
         self._order_last_flushes()
-        if self._why_not["build_connector_meta"]() == "something-to-do":
+        if not self._stepping():
             return ConnectorMetadata()  # the engine steps, but not for us: there is nothing that we would send
         self._do("build_connector_meta")
         return self._metadata()
@@ -228,9 +177,7 @@ class KVOffloadMachine:
         """
         self._step_is_over()
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
-            for job, times in counts.items():
-                for _ in range(times):
-                    self._do(event, job)
+            self._do_each(event, (job for job, times in counts.items() for _ in range(times)))
         for request in output.finished_recving:
             self._do("loaded", request)
 
@@ -238,7 +185,7 @@ class KVOffloadMachine:
         """Never delays the free of blocks: fences or references keep what stores still read."""
         self._step_is_over()
         tracked = self._tracked.pop(request.request_id)
-        del self._next_full[request.request_id]
+        self._order = []  # the id may come again at the same place, as another request
         self._behind.discard(request.request_id)
         self._do("finish", request.request_id)
         self._finished.append(tracked)
@@ -264,14 +211,34 @@ class KVOffloadMachine:
     # -- moves ---------------------------------------------------------------------------------------
 
     def _do(self, action: str, *arguments: Any) -> None:
-        for lifecycle, entity, _, target in self._actions[action](*arguments):
+        moves = self._actions[action](*arguments)
+        if moves:
+            self._moved(action, moves)
+
+    def _do_each(self, action: str, rows: Iterable[Any], *choose: Callable[..., Any]) -> int:
+        """An action for each of several rows, until one is refused, if it asks; how many were done."""
+        moves: list[Any] = []
+        try:
+            return self._each[action](rows, moves, *choose)
+        finally:
+            self._moved(action, moves)
+
+    def _moved(self, action: str, moves: Iterable[tuple[str, Any, str, str]]) -> None:
+        """The pool hears of chunks; what is sent about jobs goes into the metadata."""
+        channels = [self._outbox[channel] for channel in self._sends[action]]
+        for lifecycle, entity, _, target in moves:
             if lifecycle == "chunk":
                 self.chunks.moved(entity, target)
-            else:
-                job = self._jobs.get(entity)
-                self._send(action, entity)
-                if self._refers and job is not None:
-                    self._hold_reference(job.block)
+                continue
+            for sent in channels:
+                sent[entity] = None
+            job = self._jobs.get(entity)
+            if job is None:
+                continue
+            if action in self._reports and not self._pending_count.get(entity):
+                del self._jobs[entity]  # no report is due: it is over
+            if self._refers:
+                self._hold_reference(job.block)
 
     def _may(self, action: str, *known: Any) -> bool:
         return self._why_not[action](*known) is None
@@ -303,94 +270,165 @@ class KVOffloadMachine:
 
     def _running(self, step: ScheduledStep) -> None:
         """Requests that were running: only those are looked at that got blocks or will have filled one."""
-        ids, computed, counts = step.request_ids, step.num_computed_tokens, step.num_scheduled_tokens
+        ids, new = step.request_ids, step.new_block_ids
         # Most requests of a step have nothing for us, so they are passed over without a line of Python each.
-        tokens = list(map(add, computed, map(counts.__getitem__, ids)))
-        fills = map(ge, tokens, map(self._next_full.__getitem__, ids))
-        places = set(compress(count(), fills))
-        places.update(compress(count(), step.new_block_ids))
+        places = dict.fromkeys(compress(count(), new))
+        places.update(dict.fromkeys(self._filling(step)))
         if not places:
             return
         visited = {v.tracked.request.request_id for v in self._visits}
+        filling: list[tuple[Tracked, int]] = []
+        allocated: list[tuple[str, int]] = []
         for place in sorted(places):
             request = ids[place]
-            if request not in visited:
-                tracked = self._tracked[request]
-                if place < len(step.new_block_ids):
-                    self._grow(tracked, step.new_block_ids[place] or ())
-                if tokens[place] >= self._next_full[request]:
-                    self._publish(tracked, tokens[place])
+            if request in visited:
+                continue
+            tracked = self._tracked[request]
+            new_blocks = new[place] if place < len(new) else None
+            if new_blocks:
+                allocated += zip(repeat(request), new_blocks)
+                tracked.table += new_blocks
+            tokens = step.num_computed_tokens[place] + step.num_scheduled_tokens[request]
+            if tokens >= tracked.next_full:
+                filling.append((tracked, tokens))
+        self._do_each("allocate", allocated)
+        self._publish(filling)
 
-    def _grow(self, tracked: Tracked, new_blocks: Iterable[int]) -> None:
-        for block in new_blocks:
-            hit = len(tracked.table) < tracked.local_blocks
-            self._do("hit" if hit else "allocate", tracked.request.request_id, block)
-            tracked.table.append(block)
+    def _filling(self, step: ScheduledStep) -> Iterable[int]:
+        """The places of requests that will have filled a block that is not published."""
+        ids, counts = step.request_ids, step.num_scheduled_tokens
+        if ids != self._order:
+            self._order = list(ids)
+            self._places = {request: place for place, request in enumerate(ids)}
+            self._almost = [self._tracked[request].next_full - 1 for request in ids]
+        if max(counts.values(), default=0) <= 1:  # all decode
+            return compress(count(), map(ge, step.num_computed_tokens, self._almost))
+        tokens = map(add, step.num_computed_tokens, map(counts.__getitem__, ids))
+        return compress(count(), map(gt, tokens, self._almost))
+
+    def _fills_next(self, tracked: Tracked, tokens: int) -> None:
+        """With so many tokens a request fills the next block that is to be published."""
+        tracked.next_full = tokens
+        place = self._places.get(tracked.request.request_id)
+        if place is not None:
+            self._almost[place] = tokens - 1
+
+    def _grow(self, tracked: Tracked, new_blocks: Sequence[int]) -> None:
+        request, hits = tracked.request.request_id, max(tracked.local_blocks - len(tracked.table), 0)
+        if hits:
+            self._do_each("hit", zip(repeat(request), new_blocks[:hits]))
+        if hits < len(new_blocks):
+            self._do_each("allocate", zip(repeat(request), new_blocks[hits:]))
+        tracked.table += new_blocks
 
     def _admit(self, visit: Visit) -> None:
         tracked = visit.tracked
         self._grow(tracked, visit.block_ids[len(tracked.table) :])
-        loads = list(zip(tracked.table[tracked.local_blocks :], tracked.matched, strict=False))
-        for block, chunk in loads[: visit.external_blocks]:
-            self._plan("plan_load", tracked, block, chunk)
-        for _, chunk in reversed(loads[: visit.external_blocks]):
+        if not visit.external_blocks:
+            return
+        request, first = tracked.request.request_id, tracked.local_blocks
+        chunks = tracked.matched[: visit.external_blocks]
+        jobs = range(self._next_job, self._next_job + len(chunks))
+        self._next_job = jobs.stop
+        rows = list(zip(repeat(request), tracked.table[first : first + len(chunks)], chunks, jobs, strict=False))
+        self._jobs.update((job, TransferJob(job, request, block, chunk)) for _, block, chunk, job in rows)
+        self._do_each("plan_load", rows)
+        for chunk in reversed(chunks):
             self.chunks.touch(chunk)  # the end of a prefix is of no use without its beginning
 
     def _preempt(self, request_id: str) -> None:
         tracked = self._tracked[request_id]
         self._do("preempt", request_id)
         tracked.table.clear()
-        tracked.published = tracked.scanned = self._next_full[request_id] = 0
+        tracked.published = tracked.scanned = 0
+        self._fills_next(tracked, 0)
         self._behind.discard(request_id)
 
-    def _publish(self, tracked: Tracked, num_tokens: int) -> None:
-        """The blocks that are full once this step has run are addressable now."""
-        request, hashes = tracked.request.request_id, tracked.request.block_hashes
-        full = min(num_tokens // self._block_size, len(tracked.table), len(hashes))
-        for place in range(tracked.published, full):
-            block = tracked.table[place]
-            if block not in self._hashed:
-                loaded = block in self._loaded_values
-                self._do("publish_loaded" if loaded else "publish", request, block, hashes[place])
-        tracked.published = max(tracked.published, full)
-        self._next_full[request] = (tracked.published + 1) * self._block_size
-        if tracked.scanned < tracked.published:
-            self._behind.add(request)
+    def _publish(self, requests: Iterable[tuple[Tracked, int]]) -> None:
+        """The blocks that are full once this step has run, at so many tokens, are addressable now."""
+        rows: list[tuple[str, int, Hash]] = []
+        for tracked, num_tokens in requests:
+            request, hashes, first = tracked.request.request_id, tracked.request.block_hashes, tracked.published
+            full = max(first, min(num_tokens // self._block_size, len(tracked.table), len(hashes)))
+            first = max(first, min(tracked.local_blocks, full))  # found by their hash, and held since
+            rows += zip(repeat(request), tracked.table[first:full], hashes[first:full])
+            tracked.published = full
+            self._fills_next(tracked, (full + 1) * self._block_size)
+            if tracked.scanned < full:
+                self._behind.add(request)
+        at = 0
+        while at < len(rows):
+            at += self._do_each("publish", islice(rows, at, None))
+            if at < len(rows):
+                loaded = self._do_each("publish_loaded", islice(rows, at, None))
+                if not loaded and self._not_hashed(rows[at][1]):
+                    self._do("publish", *rows[at])  # which says what is wrong
+                at += loaded or 1
 
     # -- jobs ----------------------------------------------------------------------------------------
 
-    def _plan(self, action: str, tracked: Tracked, block: int, chunk: int, *kept: Hash) -> None:
-        job, self._next_job = self._next_job, self._next_job + 1
-        self._jobs[job] = TransferJob(job, tracked.request.request_id, block, chunk)
-        self._do(action, tracked.request.request_id, block, *kept, chunk, job)
+    def _plan_stores(self, action: str, rows: Sequence[tuple[Any, ...]], first: int) -> tuple[int, bool]:
+        """Plans stores of rows, each a request, a block and what else is asked about, from one of them on.
 
-    def _scan(self, tracked: Tracked) -> None:
-        """Stores each published block that the cursor has not passed; stops where there is no room."""
-        request = tracked.request.request_id
-        while tracked.scanned < tracked.published:
-            block = tracked.table[tracked.scanned]
-            if self._may("plan_store", request, block):
-                chunk = self.chunks.take()
-                if chunk is None:
-                    return
-                self._plan("plan_store", tracked, block, chunk)
-            elif self._may("skip_store", request, block):
-                self._do("skip_store", request, block)
+        Returns the first that is left, and whether for want of room, not because it is refused.
+        """
+        planned = 0
+        full = False
+
+        def choose(request: str, block: int, *_: Hash) -> tuple[int, int] | None:
+            nonlocal planned, full
+            chunk = self.chunks.take(ahead=planned)
+            if chunk is None:
+                full = True
+                return None
+            planned += 1
+            job, self._next_job = self._next_job, self._next_job + 1
+            self._jobs[job] = TransferJob(job, request, block, chunk)
+            return chunk, job
+
+        return first + self._do_each(action, islice(rows, first, None), choose), full
+
+    def _scan(self, behind: Sequence[Tracked]) -> None:
+        """Stores each published block that a cursor has not passed; a request's scan stops where there is no room."""
+        rows: list[tuple[str, int]] = []
+        ends = []
+        for tracked in behind:
+            rows += zip(repeat(tracked.request.request_id), tracked.table[tracked.scanned : tracked.published])
+            ends.append(len(rows))
+        at = 0
+        for tracked, end in zip(behind, ends, strict=True):
+            stuck = False
+            while at < end and not stuck:
+                at, full = self._plan_stores("plan_store", rows, at)
+                if at < end:
+                    skipped = 0 if full else self._do_each("skip_store", self._not_to_be_stored(rows[at:end]))
+                    stuck = not skipped
+                    at += skipped
+            tracked.scanned = tracked.published - max(end - at, 0)
+            if stuck:
+                at = end
             else:
-                return
-            tracked.scanned += 1
-        self._behind.discard(request)
+                self._behind.discard(tracked.request.request_id)
 
-    def _store_what_was_kept(self, tracked: Tracked) -> None:
-        """What the request has published and its store scan has not come to."""
-        request, hashes = tracked.request.request_id, tracked.request.block_hashes
-        for place in range(tracked.scanned, tracked.published):
-            block, hash_ = tracked.table[place], hashes[place]
-            if self._may("plan_finish_store", request, block, hash_):
-                chunk = self.chunks.take()
-                if chunk is None:
-                    return
-                self._plan("plan_finish_store", tracked, block, chunk, hash_)
+    def _not_to_be_stored(self, rows: Iterable[tuple[str, int]]) -> Iterable[tuple[str, int]]:
+        for row in rows:
+            if self._may("plan_store", row[1]):
+                return
+            yield row
+
+    def _store_what_was_kept(self) -> None:
+        """What requests have published, and their store scans have not come to, when they ended."""
+        rows: list[tuple[str, int, Hash]] = []
+        for tracked in self._finished:
+            first, last = tracked.scanned, tracked.published
+            hashes = tracked.request.block_hashes
+            request = tracked.request.request_id
+            rows += ((request, tracked.table[place], hashes[place]) for place in range(first, last))
+        self._finished.clear()
+        at, full = 0, False
+        while at < len(rows) and not full:
+            at, full = self._plan_stores("plan_finish_store", rows, at)
+            at += 1  # one that is refused stays unstored
 
     def _order_flushes(self) -> None:
         for job in sorted(self._must_flush):
@@ -420,13 +458,6 @@ class KVOffloadMachine:
 
     # -- messages ------------------------------------------------------------------------------------
 
-    def _send(self, action: str, job: int) -> None:
-        """What the action sends about a job goes into the metadata; once no report is due, it is over."""
-        for channel in self._sends[action]:
-            self._outbox[channel][job] = None
-        if not self._pending_count.get(job):
-            self._jobs.pop(job, None)
-
     def _metadata(self) -> ConnectorMetadata:
         sent, self._outbox = self._outbox, defaultdict(dict)
         return ConnectorMetadata(
@@ -434,7 +465,3 @@ class KVOffloadMachine:
             load_jobs=tuple(self._jobs[j] for j in sent.get("load_meta", ())),
             jobs_to_flush=tuple(sent.get("flush_meta", ())),
         )
-
-
-def _is_about_a_job(send: Send) -> bool:
-    return any(isinstance(a, Var) and a.sort == "job" for a in send.args)

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import keyword
+from collections import Counter
 
 from interlock.spec.language import terms as T
-from interlock.statemachine.decisions.layout import Layout
-from interlock.statemachine.decisions.search import Search
+from interlock.statemachine.decisions.layout import Layout, Slot
+from interlock.statemachine.decisions.search import Search, groups_name, index_name, inverse_name
 from interlock.statemachine.decisions.shapes import members_of, negated
 from interlock.statemachine.errors import CompileError
 
@@ -22,12 +23,44 @@ def name_of(v: T.Var) -> str:
     return f"{v.name}_" if keyword.iskeyword(v.name) else v.name
 
 
-class Expressions:
-    """Writes expressions and notes in a layout what they need."""
+def record_name(key: str) -> str:
+    """The local variable with the record of an argument."""
+    return f"{key}_record"
 
-    def __init__(self, layout: Layout) -> None:
+
+class Reads(Counter[str]):
+    """How often each read was written, and of which variables it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.vars: dict[str, set[T.Var]] = {}
+
+    def note(self, read: str, args: tuple[T.Term, ...]) -> None:
+        """A read was written; what is a read inside a read stays where it is."""
+        variables = {a for a in args if isinstance(a, T.Var)}
+        if len(variables) == len(args):
+            self[read] += 1
+            self.vars[read] = variables
+
+
+class Expressions:
+    """Writes expressions and notes in a layout what they need.
+
+    Args:
+        layout: what this text needs, gathered as it is written.
+        settled: what the whole program needs, as far as it is known: how relations are kept.
+    """
+
+    def __init__(self, layout: Layout, settled: Layout) -> None:
         self.layout = layout
+        self.settled = settled
         self.search = Search(layout, self)
+        self.reads = Reads()
+        """Reads of functions whose arguments are variables, by their text."""
+        self.known: dict[str, str] = {}
+        """Reads whose result a local variable already holds."""
+        self.held: dict[str, bool] = {}
+        """Arguments whose record a local variable may hold, and whether it is read."""
 
     def write(self, t: T.Term) -> str:
         """Python text for a term; in brackets where it needs them."""
@@ -58,9 +91,9 @@ class Expressions:
             case T.Ite():
                 return f"({self.write(t.then)} if {self.write(t.cond)} else {self.write(t.orelse)})"
             case T.Exists():
-                return f"any({self.search.generator('True', t.vars, t.body)})"
+                return self.search.exists(t.vars, t.body)
             case T.Forall():
-                return f"(not any({self.search.generator('True', t.vars, negated(t.body))}))"
+                return f"(not {self.search.exists(t.vars, negated(t.body))})"
             case T.Card():
                 return f"sum({self.search.generator('1', t.vars, t.body)})"
         raise CompileError(f"{t} cannot be compiled: {type(t).__name__.lower()} is not for what runs")
@@ -72,16 +105,45 @@ class Expressions:
 
     def _apply(self, t: T.Apply) -> str:
         symbol = self.layout.use(t.symbol)
+        places = self.settled.base(symbol.name)
+        if places:
+            at = self.key(tuple(a for i, a in enumerate(t.args) if i in places))
+            rest = self.key(tuple(a for i, a in enumerate(t.args) if i not in places))
+            return f"({rest} in {self.group(symbol.name, places, at)[0]})"
         key = self.key(t.args)
-        if symbol.relation:
+        slot = self.settled.slot(symbol.name)
+        found = f"_{symbol.name}[{key}]" if slot is None else f"{self._record(key, slot)}[{slot.place}]"
+        if slot is None and symbol.relation:
             return f"({key} in _{symbol.name})"
-        if symbol.default is not None:
-            return f"_{symbol.name}.get({key}, {symbol.default})"
-        found = f"_{symbol.name}[{key}]"
+        if slot is None and symbol.default is not None:
+            read = f"_{symbol.name}.get({key}, {symbol.default})"
+            self.reads.note(read, t.args)
+            return self.known.get(read, read)
         if symbol.domain is None:
             return found
         domain = self.write(T.at(symbol.domain, symbol.args, t.args))
         return f"({found} if {domain} else undefined({symbol.name!r}, {key}))"
+
+    def group(self, name: str, known: tuple[int, ...], at: str) -> tuple[str, str]:
+        """What an index or (at no places) an inverse has for a key, and whether that is anything."""
+        slot = self.settled.group_slot(name, known)
+        if slot is not None:
+            found = f"{self._record(at, slot)}[{slot.place}]"
+            return found, f"{found} != ()"
+        look_up = index_name(name, known) if known else f"by_{name}"
+        groups = groups_name(name, known) if known else inverse_name(name)
+        return f"{look_up}({at}, ())", f"{at} in {groups}"
+
+    def _record(self, key: str, slot: Slot) -> str:
+        if key in self.held:
+            self.held[key] = True
+            return record_name(key)
+        return self.record_of(key, slot.sort)
+
+    def record_of(self, key: str, sort: str) -> str:
+        """The record of an element, or that of an element of which nothing was said."""
+        slot = Slot(sort, 0)
+        return f"{slot.records}.get({key}, {slot.new})"
 
     def _or(self, t: T.Or) -> str:
         """``f(x) = a | f(x) = b`` is one membership test."""

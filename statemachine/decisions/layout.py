@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import Bool, Int, Member, Size, Term, Var
@@ -16,8 +17,11 @@ class Symbol:
 
     Args:
         relation: a set (of what it is true of), else a dictionary.
+        members: the values that a function may have, if they are enumerated.
+        channel: messages, which others put there.
+        result: of a function, the sort or enumeration of its values.
+        sizes: sorts whose number of elements the default speaks of (a counter that starts at a capacity).
         default: the value where nothing was assigned, as Python text; ``None``: undefined there.
-        sizes: sorts whose number of elements that text speaks of (a counter that starts at a capacity).
     """
 
     name: str
@@ -28,19 +32,49 @@ class Symbol:
     low: Term | None
     high: Term | None
     ghost: bool
+    members: tuple[str, ...] = ()
+    channel: bool = False
+    result: str = ""
     sizes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in the record of an element of a sort."""
+
+    sort: str
+    place: int
+
+    @property
+    def records(self) -> str:
+        """The dictionary from an element to its record, in the text."""
+        return f"records_{self.sort}"
+
+    @property
+    def new(self) -> str:
+        """The record of an element of which nothing was said yet, in the text."""
+        return f"new_{self.sort}"
 
 
 @dataclass(slots=True)
 class Layout:
-    """Collects what the text refers to."""
+    """Collects what the text refers to.
+
+    Args:
+        once: sorts whose ids are never used again; what is said of one is kept together, in a record, and goes with it.
+        bounded: sorts with few ids, used again and again; what is said of one is kept together for good.
+    """
 
     symbols: dict[str, Symbol]
+    once: tuple[str, ...] = ()
+    bounded: tuple[str, ...] = ()
     used: set[str] = field(default_factory=set)
     inverses: set[str] = field(default_factory=set)
     """Functions of one argument that are looked up by value."""
     indices: set[tuple[str, tuple[int, ...]]] = field(default_factory=set)
     """Relations that are looked up by the arguments at these places."""
+    listed: set[str] = field(default_factory=set)
+    """Relations that are gone through as a whole."""
     domains: set[str] = field(default_factory=set)
     """Sorts that are enumerated, for want of an index."""
     sizes: set[str] = field(default_factory=set)
@@ -48,6 +82,57 @@ class Layout:
     """Lifecycles some of whose entities are to be forgotten."""
     unkept: frozenset[str] = frozenset()
     """Variables that nothing may refer to."""
+
+    def indices_of(self, name: str) -> list[tuple[int, ...]]:
+        """The places by which a relation is kept, if it is looked up by some; no set of tuples is kept then."""
+        return sorted(known for symbol, known in self.indices if symbol == name)
+
+    def copy(self) -> Layout:
+        """One that gathers more."""
+        return replace(
+            self,
+            used=set(self.used),
+            inverses=set(self.inverses),
+            indices=set(self.indices),
+            listed=set(self.listed),
+            domains=set(self.domains),
+            sizes=set(self.sizes),
+            forgotten=set(self.forgotten),
+        )
+
+    def base(self, name: str) -> tuple[int, ...]:
+        """The first of them: what is true of the relation is asked there."""
+        return min((known for symbol, known in self.indices if symbol == name), default=())
+
+    def slot(self, name: str) -> Slot | None:
+        """Where a variable of one argument is kept in that argument's record, if it is."""
+        symbol = self.symbols[name]
+        return self._place(symbol.args[0].sort, (name, None)) if len(symbol.args) == 1 else None
+
+    def group_slot(self, name: str, known: tuple[int, ...]) -> Slot | None:
+        """Where the group of an index, or (at no places) of an inverse, is kept in the record of its key, if it is."""
+        symbol = self.symbols[name]
+        if len(known) > 1:
+            return None
+        return self._place(symbol.args[known[0]].sort if known else symbol.result, (name, known))
+
+    def _place(self, sort: str, key: tuple[str, tuple[int, ...] | None]) -> Slot | None:
+        fields = self.fields(sort)
+        return Slot(sort, fields.index(key)) if key in fields else None
+
+    def fields(self, sort: str) -> list[tuple[str, tuple[int, ...] | None]]:
+        """What is kept in the record of an element: variables, and groups of indices and inverses, by name."""
+        if sort not in (*self.once, *self.bounded):
+            return []
+        symbols = [self.symbols[name] for name in sorted(self.used)]
+        about = [s for s in symbols if [a.sort for a in s.args] == [sort]]
+        found: list[tuple[str, tuple[int, ...] | None]]
+        found = [(s.name, None) for s in about if not s.channel and s.name not in self.listed]
+        found += [(s.name, ()) for s in symbols if s.name in self.inverses and s.result == sort]
+        for name, known in sorted(self.indices):
+            if len(known) == 1 and self.symbols[name].args[known[0]].sort == sort:
+                found.append((name, known))
+        return found
 
     def look_up(self, name: str, places: tuple[int, ...]) -> None:
         """A relation will be looked up by its arguments at these places, a function (none) by its value."""
@@ -69,15 +154,16 @@ class Layout:
         return symbol
 
 
-def lay_out(spec: Specification) -> Layout:
+def lay_out(spec: Specification, once: tuple[str, ...], bounded: tuple[str, ...]) -> Layout:
     """The symbols of a specification."""
     declared: list[StateVar | Channel] = [*spec.variables, *spec.channels]
-    return Layout({d.name: _symbol(d) for d in declared})
+    members = {e.name: e.members for e in spec.enums}
+    return Layout({d.name: _symbol(d, members) for d in declared}, once, bounded)
 
 
-def _symbol(declared: StateVar | Channel) -> Symbol:
+def _symbol(declared: StateVar | Channel, members: Mapping[str, tuple[str, ...]]) -> Symbol:
     if isinstance(declared, Channel):
-        return Symbol(declared.name, declared.args, False, "0", None, None, None, False)
+        return Symbol(declared.name, declared.args, False, "0", None, None, None, False, channel=True)
     ghost = declared.site == Site.GHOST
     relation = declared.result == "bool"
     default = None if relation or declared.init is None else _literal(declared)
@@ -91,7 +177,9 @@ def _symbol(declared: StateVar | Channel) -> Symbol:
         declared.low if counted else None,
         declared.high if counted else None,
         ghost,
-        frozenset({declared.init.sort} if isinstance(declared.init, Size) else ()),
+        members.get(declared.result, ()),
+        result=declared.result,
+        sizes=frozenset({declared.init.sort} if isinstance(declared.init, Size) else ()),
     )
 
 

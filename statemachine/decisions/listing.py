@@ -76,7 +76,7 @@ HAND_WRITTEN = (
         "hand-written", "contract 3.2, POL/lru",
     ),
     ListedDecision(
-        "choice", "machine._plan", "job ids count up and are never used again",
+        "choice", "machine._plan_stores", "job ids count up and are never used again",
         "hand-written", "contract I-47",
     ),
 )  # fmt: skip

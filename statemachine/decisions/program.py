@@ -22,7 +22,7 @@ from interlock.statemachine.errors import CompileError
 from interlock.statemachine.table import Table, compile_tables
 
 Functions = dict[str, Callable[..., Any]]
-_Text = TypeVar("_Text")
+_Written = TypeVar("_Written")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,20 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """An action to do for several rows of arguments at once.
+
+    Args:
+        asked: parameters; what they decide of the guard is asked before each row, and a refusal ends the batch.
+        chosen: parameters that are chosen when a row is not refused; rows hold the others.
+    """
+
+    action: str
+    asked: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What is compiled, and how.
 
@@ -53,20 +67,28 @@ class Wanted:
         guards: whether actions check their guards. Without, only lifecycle tables and counters' ranges are: for
             who asks first, or chooses so that guards hold, as tests with guards show.
         announced: lifecycles whose moves actions return (default: all).
+        silent: exceptions: a lifecycle and an action that does not return its moves.
         lookups: relations that whoever runs the program looks up by some of their arguments, with the places of
             those, and functions that it looks up by value, with no places.
+        batches: actions to do for several rows of arguments at once.
         once: sorts whose ids are never used again, so that all that is said of one can go when it ends.
         unkept: variables that only guards read, for who sees to those conjuncts himself: neither is compiled.
         terms: what whoever runs the program reads off the state: a name, the term and what it speaks of.
+        bounded: sorts with few ids, so that what is said of one may take room for good.
+        seldom: actions that are so rare that nothing is kept in order for them alone.
     """
 
     questions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     guards: bool = True
     announced: tuple[str, ...] | None = None
+    silent: tuple[tuple[str, str], ...] = ()
     lookups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    batches: tuple[Batch, ...] = ()
     once: tuple[str, ...] = ("job",)
     unkept: tuple[str, ...] = ()
     terms: tuple[tuple[str, Term, tuple[Var, ...]], ...] = ()
+    bounded: tuple[str, ...] = ()
+    seldom: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,47 +137,79 @@ def compile_program(
 def _compile(key: ByDigest, settings: tuple[tuple[str, str], ...], site: Site, wanted: Wanted) -> Program:
     spec, switches = key.spec, dict(settings)
     tables = compile_tables(spec, switches)
-    layout = lay_out(spec)
-    layout.unkept = frozenset(wanted.unkept)
-    announced = tables if wanted.announced is None else wanted.announced
-    writer = Writer(spec, switches, tables, layout, guards=wanted.guards, announced=announced)
-    for name, places in wanted.lookups:
-        layout.look_up(name, places)
-    texts: dict[str, list[Line]] = {}
-    decisions: dict[tuple[str, str], Decision] = {}
-    actions = [a for a in spec.actions if a.site == site]
-    fired = {(f.lifecycle, a.name) for a in actions for f in a.fires}
-    for table in tables.values():
-        for rows in table.rows.values():
-            for row in rows:
-                if row.guard != TRUE and (table.name, row.row.event) in fired:
-                    texts[row.guard_name] = [writer.row_guard(row)]
-    for action in actions:
-        for id_, t in writer.conjuncts(action):
-            python = _placed(action, partial(writer.conjunct, action, id_, t))
-            texts[conjunct_name(action, id_)] = [python]
-            decisions[action.name, id_] = _decision(action, id_, t, python)
-        texts[f"do_{action.name}"] = _placed(action, partial(writer.do, action))
-    asked: dict[tuple[str, tuple[str, ...]], str] = {}
-    for name, names in wanted.questions:
-        action = spec.action(name)
-        known = tuple(v for v in action.params if v.name in names)
-        function = question_name(action, known)
-        texts[function] = [writer.question(action, known)]
-        asked[name, names] = function
-    for name, t, parameters in wanted.terms:
-        texts[term_name(name)] = [writer.term(name, fold(t, switches), parameters)]
-    for name in sorted(layout.forgotten):
-        texts[f"forget_{name}"] = [writer.forget(tables[name], wanted.once)]
-    text = "\n\n\n".join(map(writer.text, texts.values())) + "\n"
+    # How a relation is kept depends on all that is asked of it, so the text is written until it asks nothing new.
+    text = _Text(spec, switches, site, tables, wanted, lay_out(spec, wanted.once, wanted.bounded))
+    while text.layout != text.settled:
+        text = _Text(spec, switches, site, tables, wanted, text.layout)
+    joined = "\n\n\n".join(map(text.writer.text, text.functions.values())) + "\n"
     how = "" if wanted.guards else " without guards"
     file = f"<specification {spec.digest} {site} {' '.join(f'{k}={v}' for k, v in settings)}{how} {hash(wanted):x}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)  # for tracebacks
-    code = compile(text, file, "exec")
-    return Program(spec, switches, site, tables, layout, decisions, asked, text, code, tuple(texts))
+    linecache.cache[file] = (len(joined), None, joined.splitlines(keepends=True), file)  # for tracebacks
+    code = compile(joined, file, "exec")
+    return Program(
+        spec, switches, site, tables, text.layout, text.decisions, text.questions,
+        joined, code, tuple(text.functions),
+    )  # fmt: skip
 
 
-def _placed(action: Action, write: Callable[[], _Text]) -> _Text:
+class _Text:
+    """All functions of a program, written once."""
+
+    def __init__(
+        self,
+        spec: Specification,
+        switches: Mapping[str, str],
+        site: Site,
+        tables: Mapping[str, Table],
+        wanted: Wanted,
+        settled: Layout,
+    ) -> None:
+        announced = tables if wanted.announced is None else wanted.announced
+        self.settled = settled
+        self.layout = layout = settled.copy()
+        layout.unkept = frozenset(wanted.unkept)
+        self.writer = writer = Writer(
+            spec, switches, tables, layout, settled,
+            guards=wanted.guards, seldom=wanted.seldom, announced=announced, silent=wanted.silent,
+        )  # fmt: skip
+        for name, places in wanted.lookups:
+            layout.look_up(name, places)
+        self.functions: dict[str, list[Line]] = {}
+        self.decisions: dict[tuple[str, str], Decision] = {}
+        self.questions: dict[tuple[str, tuple[str, ...]], str] = {}
+        self._actions([a for a in spec.actions if a.site == site], tables)
+        for name, names in wanted.questions:
+            action = spec.action(name)
+            known = tuple(v for v in action.params if v.name in names)
+            self.questions[name, names] = function = question_name(action, known)
+            self.functions[function] = writer.question(action, known)
+        for batch in wanted.batches:
+            action = spec.action(batch.action)
+            asked, chosen = (tuple(v for v in action.params if v.name in some) for some in (batch.asked, batch.chosen))
+            self.functions[f"each_{action.name}"] = writer.each(action, asked, chosen)
+        for name, t, parameters in wanted.terms:
+            self.functions[term_name(name)] = [writer.term(name, fold(t, dict(switches)), parameters)]
+        for name in sorted(layout.used):
+            self.functions |= writer.told(name)
+        for name in sorted(layout.forgotten):
+            self.functions[f"forget_{name}"] = writer.forget(tables[name], wanted.once)
+
+    def _actions(self, actions: list[Action], tables: Mapping[str, Table]) -> None:
+        fired = {(f.lifecycle, a.name) for a in actions for f in a.fires}
+        for table in tables.values():
+            for rows in table.rows.values():
+                for row in rows:
+                    if row.guard != TRUE and (table.name, row.row.event) in fired:
+                        self.functions[row.guard_name] = [self.writer.row_guard(row)]
+        for action in actions:
+            for id_, t in self.writer.conjuncts(action):
+                python = _placed(action, partial(self.writer.conjunct, action, id_, t))
+                self.functions[conjunct_name(action, id_)] = [python]
+                self.decisions[action.name, id_] = _decision(action, id_, t, python)
+            self.functions[f"do_{action.name}"] = _placed(action, partial(self.writer.do, action))
+
+
+def _placed(action: Action, write: Callable[[], _Written]) -> _Written:
     try:
         return write()
     except CompileError as error:

@@ -8,7 +8,8 @@ because a conjunct may be what makes the next one defined.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interlock.spec.language import terms as T
@@ -19,40 +20,138 @@ if TYPE_CHECKING:
     from interlock.statemachine.decisions.expression import Expressions
 
 
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for names in source``.
+
+    Args:
+        found: where the source is a look-up, whether it finds anything.
+        sized: the source knows whether it is empty.
+    """
+
+    names: str
+    source: str
+    found: str = ""
+    sized: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """``name = value``."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Goes on only if the condition holds."""
+
+    condition: str
+    term: T.Term
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A local has the record of what was just bound, if it is read further in."""
+
+    name: str
+    sort: str
+
+
+Clause = For | Let | If | Hold
+
+
 class Search:
-    """Writes ``for`` and ``if`` clauses.
+    """Writes loops and conditions.
 
     Attributes:
         parameters: of the action being written: whoever it is about is an element of its sort, known before or not.
+        seldom: what is searched is searched seldom, so it is gone through, and not kept by its value for this.
     """
 
     def __init__(self, layout: Layout, expressions: Expressions) -> None:
         self._layout = layout
         self._expressions = expressions
         self.parameters: tuple[T.Var, ...] = ()
+        self.seldom = False
 
     def generator(self, item: str, variables: tuple[T.Var, ...], body: T.Term) -> str:
         """A comprehension of ``item`` for each assignment of ``variables`` that satisfies ``body``."""
-        return f"{item} {' '.join(self.clauses(variables, body))}"
+        return f"{item} {' '.join(_inline(self.clauses(variables, body)))}"
 
-    def clauses(self, variables: tuple[T.Var, ...], body: T.Term) -> list[str]:
-        """The clauses of that comprehension."""
+    def exists(self, variables: tuple[T.Var, ...], body: T.Term) -> str:
+        """Whether some assignment satisfies ``body``; where nothing can, no generator is made."""
+        clauses = self.clauses(variables, body)
+        text = f"any(True {' '.join(_inline(clauses))})"
+        match clauses:
+            case [For(source=source, found="", sized=True)]:
+                return f"bool({source})"
+            case [For(found=found)] if found:
+                return f"({found})"
+            case [For(source=source, found=found), If(term=T.Not(body=T.Eq() as e))] if found:
+                other = self._other(e, variables)
+                if other is not None:  # another one than this: a group names nothing twice
+                    return f"(len({source}) > ({other} in {source}))"
+            case [For(found=found), *_] if found:
+                return f"({found} and {text})"
+        return text
+
+    def _other(self, e: T.Eq, variables: tuple[T.Var, ...]) -> str | None:
+        if len(variables) != 1:
+            return None
+        sides = [t for t in (e.left, e.right) if t != variables[0]]
+        if len(sides) != 1 or T.free_vars(sides[0]) & set(variables):
+            return None
+        return self._expressions.write(sides[0])
+
+    def into(self, name: str, item: Callable[[], str], variables: tuple[T.Var, ...], body: T.Term) -> list[str]:
+        """Statements that make a list of ``item`` for each assignment: as :meth:`generator`, cheaper for a few."""
+        return self.loop(name, lambda: [f"{name}.append({item()})"], variables, body)
+
+    def loop(self, name: str, inside: Callable[[], list[str]], variables: tuple[T.Var, ...], body: T.Term) -> list[str]:
+        """Statements that make an empty list and then do what is inside for each assignment."""
+        held = self._expressions.held
+        clauses = self.clauses(variables, body, hold=True)
+        within = inside()
+        match clauses, within:
+            case [For(names=names, source=source), *holds], [line] if line == f"{name}.append({names})":
+                if all(isinstance(hold, Hold) for hold in holds):
+                    return [f"{name} = list({source})"]
+        lines, depth = [f"{name} = []"], 0
+        for clause in clauses:
+            if isinstance(clause, Hold):
+                if held.pop(clause.name):
+                    record = self._expressions.record_of(clause.name, clause.sort)
+                    lines.append(f"{'    ' * depth}{clause.name}_record = {record}")
+                continue
+            lines.append("    " * depth + _statement(clause))
+            depth += not isinstance(clause, Let)
+        return [*lines, *("    " * depth + line for line in within)]
+
+    def clauses(self, variables: tuple[T.Var, ...], body: T.Term, *, hold: bool = False) -> list[Clause]:
+        """The loops, bindings and conditions, from the outermost in; and where records can be held, if wished."""
         unbound = list(variables)
         rest: list[T.Term] = [] if body == T.TRUE else [body]
         if isinstance(body, T.And):
             rest = list(body.args)
-        written: list[str] = []
+        written: list[Clause] = []
         while True:
             while rest and not T.free_vars(rest[0]) & set(unbound):
-                written.append(f"if {self._expressions.write(rest.pop(0))}")
+                term = rest.pop(0)
+                written.append(If(self._expressions.write(term), term))
             if not unbound:
-                # Python wants a loop first; this one runs once.
-                once = ["for _ in (0,)"] if not written or written[0].startswith("if ") else []
-                return once + written
-            written.append(self._bind(unbound, rest))
+                return written
+            before = list(unbound)
+            written += self._bind(unbound, rest)
+            for v in before:
+                if hold and v not in unbound and self._expressions.settled.fields(v.sort):
+                    name = self._expressions.write(v)
+                    self._expressions.held[name] = False
+                    written.append(Hold(name, v.sort))
 
-    def _bind(self, unbound: list[T.Var], rest: list[T.Term]) -> str:
-        """One ``for`` clause; takes the variables that it binds and the conjunct that it uses up."""
+    def _bind(self, unbound: list[T.Var], rest: list[T.Term]) -> list[Clause]:
+        """Loops for some variables; takes the variables that they bind and the conjunct that they use up."""
         ways = sorted(
             (way for place, conjunct in enumerate(rest) for way in self._ways(conjunct, place, unbound)),
             key=lambda way: (way[0], way[1]),
@@ -64,8 +163,7 @@ class Search:
             bound, make = (unbound[0],), self._domain(unbound[0])
         for v in bound:
             unbound.remove(v)
-        names = ", ".join(self._expressions.write(v) for v in bound)
-        return f"for {names} in {make()}"
+        return make(", ".join(self._expressions.write(v) for v in bound))
 
     def _ways(self, t: T.Term, place: int, unbound: list[T.Var]) -> Iterable[_Way]:
         if isinstance(t, T.Eq):
@@ -80,7 +178,7 @@ class Search:
         if T.free_vars(right) & set(unbound):
             return
         if isinstance(left, T.Var) and left in unbound:
-            yield 0, place, (left,), lambda: f"({self._expressions.write(right)},)"
+            yield 0, place, (left,), lambda names: [Let(names, self._expressions.write(right))]
         elif isinstance(left, T.Apply) and len(left.args) == 1 and left.args[0] in unbound:
             symbol = self._layout.symbols[left.symbol]
             text = repr(right.name) if isinstance(right, T.Member) else None
@@ -89,10 +187,16 @@ class Search:
             variable = left.args[0]
             assert isinstance(variable, T.Var)
 
-            def make(name: str = left.symbol) -> str:
+            if text is not None and self._is_not_kept(left.symbol):
+                return
+
+            def make(names: str, name: str = left.symbol) -> list[Clause]:
                 self._layout.use(name)
                 self._layout.inverses.add(name)
-                return f"by_{name}({self._expressions.write(right)}, ())"
+                value = self._expressions.write(right)
+                if self._layout.symbols[name].members:
+                    return [For(names, f"{inverse_name(name)}[{value}]")]
+                return [For(names, *self._expressions.group(name, (), value))]
 
             yield (1 if text is None else 3), place, (variable,), make
 
@@ -102,13 +206,15 @@ class Search:
         if not free or len(free) + len(known) != len(t.args) or len(set(free)) != len(free):
             return
 
-        def make() -> str:
+        def make(names: str) -> list[Clause]:
             self._layout.use(t.symbol)
             if not known:
-                return f"_{t.symbol}"
+                if not self.seldom:
+                    self._layout.listed.add(t.symbol)
+                return [For(names, f"_{t.symbol}")]
             self._layout.indices.add((t.symbol, known))
             key = self._expressions.key(tuple(t.args[i] for i in known))
-            return f"{index_name(t.symbol, known)}({key}, ())"
+            return [For(names, *self._expressions.group(t.symbol, known, key))]
 
         yield (2 if known else 4), place, tuple(free), make
 
@@ -121,26 +227,55 @@ class Search:
         if not (isinstance(left, T.Apply) and len(left.args) == 1):
             return
         variable = left.args[0]
-        names = [m.name for m in members]
+        texts = [repr(m.name) for m in members]
         if not isinstance(variable, T.Var) or variable not in unbound:
             return
-        if self._layout.symbols[left.symbol].default in [repr(n) for n in names]:
+        if self._layout.symbols[left.symbol].default in texts or self._is_not_kept(left.symbol):
             return
 
-        def make(symbol: str = left.symbol) -> str:
+        def make(names: str, symbol: str = left.symbol) -> list[Clause]:
             self._layout.use(symbol)
             self._layout.inverses.add(symbol)
-            return f"[x for m in {names!r} for x in by_{symbol}(m, ())]"
+            group = f"{names}_group"
+            groups = ", ".join(f"{inverse_name(symbol)}[{text}]" for text in texts)
+            return [For(group, f"({groups})"), For(names, group)]
 
         yield 3, place, (variable,), make
 
+    def _is_not_kept(self, symbol: str) -> bool:
+        """Nobody but a rare search asks for what has some value."""
+        return self.seldom and symbol not in self._expressions.settled.inverses
+
     def _domain(self, v: T.Var) -> _Make:
-        def make() -> str:
+        def make(names: str) -> list[Clause]:
             self._layout.domains.add(v.sort)
             here = (self._expressions.write(p) for p in self.parameters if p.sort == v.sort)
-            return f"domain_{v.sort}({', '.join(here)})"
+            return [For(names, f"domain_{v.sort}({', '.join(here)})", sized=False)]
 
         return make
+
+
+def _inline(clauses: list[Clause]) -> Iterable[str]:
+    if not clauses or isinstance(clauses[0], If):
+        yield "for _ in (0,)"  # Python wants a loop first; this one runs once
+    for clause in clauses:
+        match clause:
+            case For():
+                yield f"for {clause.names} in {clause.source}"
+            case Let():
+                yield f"for {clause.name} in ({clause.value},)"
+            case If():
+                yield f"if {clause.condition}"
+
+
+def _statement(clause: For | Let | If) -> str:
+    match clause:
+        case For():
+            return f"for {clause.names} in {clause.source}:"
+        case Let():
+            return f"{clause.name} = {clause.value}"
+        case If():
+            return f"if {clause.condition}:"
 
 
 def inverse_name(symbol: str) -> str:
@@ -158,8 +293,5 @@ def index_name(symbol: str, known: tuple[int, ...]) -> str:
     return f"by_{symbol}_{''.join(map(str, known))}"
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    _Make = Callable[[], str]
-    _Way = tuple[int, int, tuple[T.Var, ...], _Make]
+_Make = Callable[[str], list[Clause]]
+_Way = tuple[int, int, tuple[T.Var, ...], _Make]

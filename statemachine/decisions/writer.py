@@ -1,12 +1,12 @@
 """The text of a program.
 
 ``do_ACTION`` for each action, ``when_ACTION__CONJUNCT`` for each conjunct, ``row_LIFECYCLE_N`` for each
-guarded row, ``why_not_ACTION__PARAMETERS`` for each question.
+guarded row, ``why_not_ACTION__PARAMETERS`` for each question, ``each_ACTION`` for each batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from interlock.spec.language import terms as T
@@ -14,9 +14,9 @@ from interlock.spec.language.actions import Action, Fire
 from interlock.spec.language.elaborate import fold
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.decisions.effects import Effects
-from interlock.statemachine.decisions.expression import Expressions, name_of
-from interlock.statemachine.decisions.layout import Layout, Symbol
-from interlock.statemachine.decisions.put import Line, Put, lines_of
+from interlock.statemachine.decisions.expression import Expressions, name_of, record_name
+from interlock.statemachine.decisions.layout import Layout
+from interlock.statemachine.decisions.put import Drop, Empty, Line, Put, key_of, lines_of, writes
 from interlock.statemachine.table import Table, TableRow
 
 
@@ -25,7 +25,9 @@ class Writer:
 
     Args:
         guards: whether actions check their guards; tables are always checked.
+        seldom: actions that are rare enough to go through what others are not to keep indices of.
         announced: lifecycles whose moves an action returns.
+        silent: of those, a lifecycle and an action whose moves it does not return.
     """
 
     def __init__(
@@ -34,17 +36,21 @@ class Writer:
         switches: Mapping[str, str],
         tables: Mapping[str, Table],
         layout: Layout,
+        settled: Layout,
         *,
         guards: bool,
+        seldom: Iterable[str],
         announced: Iterable[str],
+        silent: Iterable[tuple[str, str]],
     ) -> None:
         self._spec = spec
         self._switches = dict(switches)
         self._tables = tables
         self._guards = guards
-        self._announced = frozenset(announced)
+        self._seldom = frozenset(seldom)
+        self._announced, self._silent = frozenset(announced), frozenset(silent)
         self.layout = layout
-        self.expressions = Expressions(layout)
+        self.expressions = Expressions(layout, settled)
 
     def conjuncts(self, action: Action) -> Iterable[tuple[str, T.Term]]:
         """The action's own conjuncts, switches folded; those always true, or about what is not kept, are left out."""
@@ -70,22 +76,95 @@ class Writer:
         names = ", ".join(map(name_of, parameters))
         return f"def {term_name(name)}({names}):\n    return {self.expressions.write(t)}"
 
-    def question(self, action: Action, known: tuple[T.Var, ...]) -> str:
+    def question(self, action: Action, known: tuple[T.Var, ...]) -> list[Line]:
         """The first reason not to do an action, among those that its known parameters decide; or None."""
-        self.expressions.search.parameters = known
-        lines: list[str] = []
-        for f in action.fires:
-            if not f.over and set().union(*map(T.free_vars, f.entity)) <= set(known):
-                lines.append(f"if not {self._may_fire(action, f, known)}:")
-                lines.append(f"    return {'lifecycle-' + f.lifecycle.replace('_', '-')!r}")
-        for id_, t in self.conjuncts(action):
-            if T.free_vars(t) <= set(known):
-                lines += [f"if not {self.expressions.write(t)}:", f"    return {id_!r}"]
-        return _function(question_name(action, known), known, [*lines, "return None"])
+
+        def asked() -> list[Line]:
+            return [*self._asked(action, known, "return {reason}"), "return None"]
+
+        return _function(question_name(action, known), map(name_of, known), self._with_reads(known, asked))
 
     def do(self, action: Action) -> list[Line]:
         """The action: rows, guard, updates. Returns moves; raises before anything is written."""
-        self.expressions.search.parameters = action.params
+
+        def body() -> list[Line]:
+            fired, lines = self._body(action)
+            moves = [f"Move({', '.join(move)})" for move in fired.moves]
+            moves += [f"*{found}" for found in fired.lists("Move(")]
+            return [*lines, f"return [{', '.join(moves)}]"]
+
+        self.expressions.search.seldom = action.name in self._seldom
+        return _function(f"do_{action.name}", map(name_of, action.params), self._with_reads(action.params, body))
+
+    def each(self, action: Action, asked: tuple[T.Var, ...], chosen: tuple[T.Var, ...]) -> list[Line]:
+        """The action for each of several rows of arguments, as if it were done for one after the other.
+
+        If parameters are asked about, each row is, and only then are others chosen. Returns how many rows are done:
+        all, or those before the first that is refused. A row of one argument is that argument.
+        """
+        given = tuple(p for p in action.params if p not in chosen)
+
+        def ask() -> list[Line]:
+            return list(self._asked(action, asked, "break"))
+
+        def body() -> list[Line]:
+            fired, lines = self._body(action)
+            return [
+                *lines,
+                *(f"moves.append(({', '.join(move)}))" for move in fired.moves),
+                *(f"moves += {found}" for found in fired.lists("(")),
+                "done += 1",
+            ]
+
+        lines = self._with_reads(asked, ask) if asked else []
+        if chosen:
+            lines += [f"row = choose({_row(given)})", "if row is None: break", f"{_row(chosen)} = row"]
+        return [
+            f"def each_{action.name}(rows, moves{', choose' if chosen else ''}):",
+            "    done = 0",
+            f"    for {_row(given)} in rows:",
+            *_indented(_indented([*lines, *self._with_reads(action.params, body)])),
+            "    return done",
+        ]
+
+    def text(self, body: Iterable[Line]) -> str:
+        """A function's text; call it when all functions are written."""
+        return "\n".join(lines_of(body, self.layout))
+
+    def _with_reads(self, known: tuple[T.Var, ...], body: Callable[[], list[Line]]) -> list[Line]:
+        """A body in which what is read more than once of known arguments is read once, into a local."""
+        reads, held = self.expressions.reads, self.expressions.held
+        self.expressions.search.parameters = known
+        reads.clear()
+        held.clear()
+        held.update((name_of(v), False) for v in known if self.expressions.settled.fields(v.sort))
+        body()
+        again = [read for read, count in reads.items() if count > 1 and reads.vars[read] <= set(known)]
+        self.expressions.known = {read: f"v{n}" for n, read in enumerate(again)}
+        lines = body()
+        records = [name for name, is_read in held.items() if is_read]
+        sorts = {name_of(v): v.sort for v in known}
+        self.expressions.known = {}
+        held.clear()
+        return [
+            *(f"{record_name(name)} = {self.expressions.record_of(name, sorts[name])}" for name in records),
+            *(f"v{n} = {read}" for n, read in enumerate(again)),
+            *lines,
+        ]
+
+    def _asked(self, action: Action, known: tuple[T.Var, ...], refused: str) -> Iterator[Line]:
+        """Statements that do what ``refused`` says, for a ``{reason}``, if what is known speaks against the action."""
+        for f in action.fires:
+            if not f.over and set().union(*map(T.free_vars, f.entity)) <= set(known):
+                yield f"if not {self._may_fire(action, f, known)}:"
+                yield "    " + refused.format(reason=repr("lifecycle-" + f.lifecycle.replace("_", "-")))
+        for id_, t in self.conjuncts(action):
+            if T.free_vars(t) <= set(known):
+                yield f"if not {self.expressions.write(t)}:"
+                yield "    " + refused.format(reason=repr(id_))
+
+    def _body(self, action: Action) -> tuple[_Fired, list[Line]]:
+        """What an action does, once all its parameters are bound."""
         fired = _Fired()
         for n, f in enumerate(action.fires):
             (self._fire_many if f.over else self._fire_one)(action, f, n, fired)
@@ -103,21 +182,26 @@ class Writer:
                     }
                 )
             )
-        plain, lists = ", ".join(fired.moves), fired.lists
+        guard = self._guard(action) if self._guards else ()
+        apply = self._into_records([*fired.apply, *effects.apply])
+        return fired, [*fired.compute, *guard, *effects.compute, *apply, *fired.forget]
+
+    def _into_records(self, apply: list[Line]) -> list[Line]:
+        """Writes to the records that locals hold; one that is new becomes the element's own first."""
+        held, settled = self.expressions.held, self.expressions.settled
+        slots = [w for line in apply if isinstance(line, Put | Empty) for w in writes(line, settled)]
+        own = {at: slot for at, slot in slots if at in held}
+        held.update(dict.fromkeys(own, True))
         return [
-            f"def do_{action.name}({', '.join(map(name_of, action.params))}):",
-            *_indented(fired.compute),
-            *(_indented(self._guard(action)) if self._guards else ()),
-            *_indented(effects.compute),
-            *_indented(fired.apply),
-            *_indented(effects.apply),
-            *_indented(fired.forget),
-            f"    return [{', '.join(filter(None, (plain, *(f'*{name}' for name in lists))))}]",
+            *(
+                f"if {record_name(at)} is {slot.new}: {record_name(at)} = {slot.records}[{at}] = {slot.new}.copy()"
+                for at, slot in own.items()
+            ),
+            *(replace(line, held=frozenset(own)) if isinstance(line, Put | Empty) else line for line in apply),
         ]
 
-    def text(self, body: Iterable[Line]) -> str:
-        """A function's text; call it when all functions are written."""
-        return "\n".join(lines_of(body, self.layout))
+    def _is_announced(self, action: Action, f: Fire) -> bool:
+        return f.lifecycle in self._announced and (f.lifecycle, action.name) not in self._silent
 
     def _guard(self, action: Action) -> Iterator[str]:
         for id_, t in self.conjuncts(action):
@@ -136,15 +220,17 @@ class Writer:
         table = self._tables[f.lifecycle]
         state = self._state(table, f.entity)
         if set(action.params) <= set(known):
-            return f"find_{f.lifecycle}({state}, {action.name!r}, {self._arguments(table, action, f)})"
-        return f"has_{f.lifecycle}({state}, {action.name!r})"
+            return f"({self._chosen(table, f, table.rows_of(action.name), state, 'None')})"
+        return f"({_is_one_of(state, table.states_with(action.name))})"
 
     def _fire_one(self, action: Action, f: Fire, n: int, fired: _Fired) -> None:
         table = self._tables[f.lifecycle]
         rows = table.rows_of(action.name)
-        key, state = self.expressions.key(f.entity), f"s{n}"
+        key, state = self.expressions.key(f.entity), self._state(table, f.entity)
+        if not state.isidentifier():
+            fired.compute.append(f"s{n} = {state}")
+            state = f"s{n}"
         refused = f"step_{f.lifecycle}({state}, {action.name!r}, {self._arguments(table, action, f)})"
-        fired.compute.append(f"{state} = {self._state(table, f.entity)}")
         reached = table.reached_by(action.name)
         if len(reached) == 1 and all(row.guard == T.TRUE for _, row in rows):
             target = repr(next(iter(reached)))
@@ -154,10 +240,16 @@ class Writer:
             fired.compute.append(f"{target} = {self._chosen(table, f, rows, state, refused)}")
         if any(at != row.target for at, row in rows):
             symbol = self.layout.use(table.lifecycle.variable)
-            fired.apply.append(Put(symbol, key, target, args=tuple(map(self.expressions.write, f.entity))))
-        if f.lifecycle in self._announced:
-            fired.moves.append(f"Move({f.lifecycle!r}, {key}, {state}, {target})")
-        new = table.as_good_as_new() & reached
+            args = tuple(map(self.expressions.write, f.entity))
+            alone = sum(other.lifecycle == f.lifecycle for other in action.fires) == 1
+            changes = all(at != row.target for at, row in rows)
+            first = {at for at, _ in rows} == {table.lifecycle.initial}
+            fired.apply.append(
+                Put(symbol, args, target, old=state if alone else None, changes=alone and changes, new=alone and first)
+            )
+        if self._is_announced(action, f):
+            fired.moves.append((repr(f.lifecycle), key, state, target))
+        new = self._forgettable(table) & reached
         if new:
             condition = "" if reached == new else f"if {target} in {sorted(new)!r}: "
             fired.forget.append(f"{condition}{self._forget(table)}({key})")
@@ -167,28 +259,29 @@ class Writer:
         table = self._tables[f.lifecycle]
         variable = T.Apply(symbol=table.lifecycle.variable, args=f.entity)
         when = fold(f.when, self._switches)
-        if when == T.FALSE:
+        rows = table.rows_of(action.name)
+        if when == T.FALSE or not rows:
             return
         if when == T.TRUE:
             enum = f"{table.name}_states"
             members = (T.Member(enum=enum, name=s) for s in table.states_with(action.name))
             when = variable.one_of(*members)
-        key, state = self.expressions.key(f.entity), self._state(table, f.entity)
-        names = ", ".join(name_of(v) for v in f.over)
-        found = self.expressions.search.generator(f"({names}, {state})", f.over, when)
-        rows = table.rows_of(action.name)
-        fired.compute += [
-            f"m{n} = []",
-            f"for {names}, s in [{found}]:",
-            f"    t = {self._chosen(table, f, rows, 's', 'None')}",
-            "    if t is not None:",
-            f"        m{n}.append(({key}, s, t))",
-        ]
+        entity = tuple(map(self.expressions.write, f.entity))
         symbol = self.layout.use(table.lifecycle.variable)
-        fired.apply += [f"for entity, s, t in m{n}:", Put(symbol, "entity", "t", "    ")]
-        if f.lifecycle in self._announced:
-            fired.lists.append(f"(Move({f.lifecycle!r}, *move) for move in m{n})")
-        new = table.as_good_as_new() & table.reached_by(action.name)
+        new = self._forgettable(table) & table.reached_by(action.name)
+
+        def inside() -> list[str]:
+            return [
+                f"s = {self._state(table, f.entity)}",
+                f"t = {self._chosen(table, f, rows, 's', 'None')}",
+                f"if t is not None: m{n}.append(({key_of(entity)}, s, t))",
+            ]
+
+        fired.compute += self.expressions.search.loop(f"m{n}", inside, f.over, when)
+        places = ("entity",) if len(entity) == 1 else tuple(f"entity[{i}]" for i in range(len(entity)))
+        fired.apply += [f"for entity, s, t in m{n}:", Put(symbol, places, "t", "    ", old="s")]
+        if self._is_announced(action, f):
+            fired.many.append((f.lifecycle, f"m{n}"))
         if new:
             fired.forget += [
                 f"for entity, s, t in m{n}:",
@@ -204,12 +297,17 @@ class Writer:
             chain += f"{row.target!r} if {state} == {at!r}{guard} else "
         return chain + none
 
+    def _forgettable(self, table: Table) -> frozenset[str]:
+        """States in which an entity may be forgotten, if that makes room."""
+        new, first = table.as_good_as_new(), frozenset((table.lifecycle.initial,))
+        return new - first if table.lifecycle.entity[0].sort in self.layout.bounded else new
+
     def _forget(self, table: Table) -> str:
         """The function that forgets an entity of a lifecycle, marked as needed."""
         self.layout.forgotten.add(table.name)
         return f"forget_{table.name}"
 
-    def forget(self, table: Table, once: Iterable[str]) -> str:
+    def forget(self, table: Table, once: Iterable[str]) -> list[Line]:
         """An entity that is as it was before it was ever named takes no room.
 
         Args:
@@ -220,14 +318,16 @@ class Writer:
         if len(entity) == 1 and entity[0].sort in once:
             about = (self.layout.symbols[name] for name in sorted(self.layout.used))
             forgotten += [s for s in about if s not in forgotten and [a.sort for a in s.args] == [entity[0].sort]]
-        return "\n    ".join((f"def forget_{table.name}(entity):", *map(self._drop, forgotten)))
+        return _function(f"forget_{table.name}", ("entity",), [Drop(tuple(forgotten), "entity", whole=True)])
 
-    def _drop(self, symbol: Symbol) -> str:
-        if symbol.relation:
-            return f"_{symbol.name}.discard(entity)"
-        if symbol.name in self.layout.inverses:
-            return f"_{symbol.name}.drop(entity)"
-        return f"_{symbol.name}.pop(entity, None)"
+    def told(self, name: str) -> Iterator[tuple[str, list[Line]]]:
+        """Functions that assign to a variable, and that forget what was assigned, by name."""
+        symbol = self.layout.symbols[name]
+        args = tuple(f"k{place}" for place in range(len(symbol.args)))
+        unpacked = [f"{', '.join(args)} = key"] if args else []
+        yield f"put_{name}", _function(f"put_{name}", ("key", "value"), [*unpacked, Put(symbol, args, "value")])
+        if not symbol.relation:
+            yield f"drop_{name}", _function(f"drop_{name}", ("entity",), [Drop((symbol,), "entity")])
 
 
 @dataclass(slots=True)
@@ -237,13 +337,25 @@ class _Fired:
     compute: list[Line] = field(default_factory=list)
     apply: list[Line] = field(default_factory=list)
     forget: list[Line] = field(default_factory=list)
-    moves: list[str] = field(default_factory=list)
-    lists: list[str] = field(default_factory=list)
+    moves: list[tuple[str, str, str, str]] = field(default_factory=list)
+    """Lifecycle, entity, source and target, as text."""
+    many: list[tuple[str, str]] = field(default_factory=list)
+    """A lifecycle, and the list of its entities with their sources and targets."""
+
+    def lists(self, made: str) -> list[str]:
+        """Generators of the moves of many."""
+        return [f"({made}{lifecycle!r}, *move) for move in {found})" for lifecycle, found in self.many]
 
 
 def _is_none_of(state: str, states: list[str]) -> str:
     """That no row applies, where rows ask for nothing but the state."""
     return f"{state} != {states[0]!r}" if len(states) == 1 else f"{state} not in {tuple(states)!r}"
+
+
+def _is_one_of(state: str, states: Iterable[str]) -> str:
+    """That some row may apply."""
+    states = tuple(states)
+    return f"{state} == {states[0]!r}" if len(states) == 1 else f"{state} in {states!r}"
 
 
 def parameters_of(action: Action, t: T.Term) -> tuple[T.Var, ...]:
@@ -267,14 +379,17 @@ def question_name(action: Action, known: tuple[T.Var, ...]) -> str:
     return f"why_not_{action.name}__{''.join(v.name for v in known)}"
 
 
+def _row(variables: tuple[T.Var, ...]) -> str:
+    return ", ".join(map(name_of, variables))
+
+
 def _tuple(items: Iterable[str]) -> str:
     """The inside of a tuple's brackets."""
     return "".join(f"{i}, " for i in items).rstrip()
 
 
-def _function(name: str, parameters: tuple[T.Var, ...], body: list[str]) -> str:
-    head = f"def {name}({', '.join(map(name_of, parameters))}):"
-    return "\n".join((head, *(f"    {line}" for line in body)))
+def _function(name: str, parameters: Iterable[str], body: Iterable[Line]) -> list[Line]:
+    return [f"def {name}({', '.join(parameters)}):", *_indented(body)]
 
 
 def _indented(body: Iterable[Line]) -> Iterator[Line]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from interlock.statemachine.ledger.containers import Function, Relation
 from interlock.statemachine.ledger.ledger import Ledger
 
-__all__ = ["Function", "Ledger", "Relation"]
+__all__ = ["Ledger"]

@@ -1,60 +1,67 @@
-"""State variables with their indices: a relation is a set of tuples, a function a dictionary."""
+"""State variables with their indices: a relation is a set, a function a dictionary.
+
+A relation that is looked up by some of its arguments is kept by them, in groups, and not as tuples. A group is
+a tuple of one member or a dictionary of more. What is said of an element whose id is never used again is kept in
+one record. The compiled text writes to all of these itself (``put``).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 Key = Any
 """The argument of a symbol of one argument, a tuple of them otherwise."""
+Groups = Mapping[Key, Any]
+"""A key to a tuple of one member or a dictionary of more, in the order in which they came."""
 
 
 class Index:
     """What a relation holds, by the arguments at some of its places."""
 
-    __slots__ = ("_free", "_known", "groups")
+    __slots__ = ("free", "groups", "known")
 
-    def __init__(self, arity: int, known: tuple[int, ...]) -> None:
-        self._known = known
-        self._free = tuple(i for i in range(arity) if i not in known)
-        self.groups: dict[Key, dict[Key, None]] = {}
+    def __init__(self, arity: int, known: tuple[int, ...], groups: Groups) -> None:
+        self.known = known
+        self.free = tuple(i for i in range(arity) if i not in known)
+        self.groups = groups
 
-    def add(self, key: tuple[Any, ...]) -> None:
-        self.groups.setdefault(_pick(key, self._known), {})[_pick(key, self._free)] = None
+    def tuples(self) -> Iterator[tuple[Any, ...]]:
+        """What the relation is true of."""
+        places = [*self.known, *self.free]
+        order = [places.index(i) for i in range(len(places))]
+        for at, group in self.groups.items():
+            for member in group:
+                parts = (*_unpacked(at, self.known), *_unpacked(member, self.free))
+                yield tuple(parts[i] for i in order)
 
-    def discard(self, key: tuple[Any, ...]) -> None:
-        at = _pick(key, self._known)
-        group = self.groups[at]
-        del group[_pick(key, self._free)]
-        if not group:
-            del self.groups[at]
 
-
-class Relation(set[Any]):
-    """What a relation is true of. Indices keep the order in which things became true."""
+class IndexedRelation(AbstractSet[Any]):
+    """What a relation is true of, kept by the arguments at some places, which is the first of its indices."""
 
     __slots__ = ("indices",)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.indices: list[Index] = []
+    def __init__(self, indices: Iterable[Index]) -> None:
+        self.indices = tuple(indices)
 
-    def put(self, key: Key, value: bool) -> None:
-        """Make it true or false of ``key``."""
-        if value:
-            if key not in self:
-                self.add(key)
-                for index in self.indices:
-                    index.add(key)
-        elif key in self:
-            self.discard(key)
-            for index in self.indices:
-                index.discard(key)
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:
+        return set(it)
 
-    def blank(self) -> None:
-        """Make it false of everything."""
-        self.clear()
-        for index in self.indices:
-            index.groups.clear()
+    def __contains__(self, key: object) -> bool:
+        assert isinstance(key, tuple)
+        base = self.indices[0]
+        return _pick(key, base.free) in base.groups.get(_pick(key, base.known), ())
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self.indices[0].tuples()
+
+    def __len__(self) -> int:
+        return sum(map(len, self.indices[0].groups.values()))
+
+    def __bool__(self) -> bool:
+        return bool(self.indices[0].groups)
 
 
 class Function(dict[Any, Any]):
@@ -64,39 +71,82 @@ class Function(dict[Any, Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.inverse: dict[Any, dict[Key, None]] | None = None
+        self.inverse: Mapping[Any, Iterable[Key]] | None = None
 
-    def put(self, key: Key, value: Any) -> None:
-        """Assign."""
-        if self.inverse is not None:
-            if key in self:
-                old = self[key]
-                if old == value:
-                    return
-                self._forget(key, old)
-            self.inverse.setdefault(value, {})[key] = None
-        self[key] = value
 
-    def drop(self, key: Key) -> None:
-        """Back to the initial value."""
-        if key in self:
-            old = self.pop(key)
-            if self.inverse is not None:
-                self._forget(key, old)
+Records = dict[Key, list[Any]]
+"""What is kept of each element of a sort, in one list each."""
 
-    def blank(self) -> None:
-        """Back to the initial values."""
-        self.clear()
-        if self.inverse is not None:
-            self.inverse.clear()
 
-    def _forget(self, key: Key, value: Any) -> None:
-        assert self.inverse is not None
-        group = self.inverse[value]
-        del group[key]
+class RecordedFunction(Mapping[Any, Any]):
+    """A function of one argument, kept in the records of that argument."""
+
+    __slots__ = ("_place", "_records", "inverse")
+
+    def __init__(self, records: Records, place: int) -> None:
+        self._records, self._place = records, place
+        self.inverse: Mapping[Any, Iterable[Key]] | None = None
+
+    def __getitem__(self, key: Key) -> Any:
+        value = self._records[key][self._place]
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for key, record in self._records.items() if record[self._place] is not None)
+
+    def __len__(self) -> int:
+        return sum(record[self._place] is not None for record in self._records.values())
+
+
+class RecordedRelation(AbstractSet[Any]):
+    """A relation of one argument, kept in the records of that argument."""
+
+    __slots__ = ("_place", "_records")
+
+    def __init__(self, records: Records, place: int) -> None:
+        self._records, self._place = records, place
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:
+        return set(it)
+
+    def __contains__(self, key: object) -> bool:
+        record = self._records.get(key)
+        return record is not None and record[self._place]
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for key, record in self._records.items() if record[self._place])
+
+    def __len__(self) -> int:
+        return sum(record[self._place] for record in self._records.values())
+
+
+class RecordedGroups(Mapping[Any, Any]):
+    """The groups of an index, each kept in the record of its key."""
+
+    __slots__ = ("_place", "_records")
+
+    def __init__(self, records: Records, place: int) -> None:
+        self._records, self._place = records, place
+
+    def __getitem__(self, key: Key) -> Any:
+        group = self._records[key][self._place]
         if not group:
-            del self.inverse[value]
+            raise KeyError(key)
+        return group
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for key, record in self._records.items() if record[self._place])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _pick(key: tuple[Any, ...], places: tuple[int, ...]) -> Key:
     return key[places[0]] if len(places) == 1 else tuple(key[i] for i in places)
+
+
+def _unpacked(key: Key, places: tuple[int, ...]) -> tuple[Any, ...]:
+    return (key,) if len(places) == 1 else key

@@ -12,16 +12,27 @@ interlock.statemachine.errors.IllegalTransition: request B is absent: finish is 
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, NoReturn
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
+from interlock.statemachine.decisions.layout import Symbol
 from interlock.statemachine.decisions.program import Program, Wanted, compile_program
 from interlock.statemachine.decisions.search import groups_name, index_name, inverse_name
 from interlock.statemachine.decisions.writer import term_name
 from interlock.statemachine.errors import CompileError, GuardViolation, RangeViolation, UndefinedApplication
-from interlock.statemachine.ledger.containers import Function, Index, Relation
+from interlock.statemachine.ledger.containers import (
+    Function,
+    Index,
+    IndexedRelation,
+    RecordedFunction,
+    RecordedGroups,
+    RecordedRelation,
+    Records,
+)
 from interlock.statemachine.table import Move, Stepper
 
 Question = Callable[..., str | None]
@@ -50,7 +61,7 @@ class Ledger:
         self.program: Program = compile_program(spec, switches, site, wanted)
         self._sizes = dict(sizes)
         self._domains = dict(domains or {})
-        self._variables: dict[str, Relation | Function] = {}
+        self._variables: dict[str, AbstractSet[Any] | Function | RecordedFunction] = {}
         self.tables: dict[str, Stepper] = {}
         names = self._names()
         self._functions = self.program.bind(names)
@@ -81,6 +92,19 @@ class Ledger:
         """A function of the known parameters: the first reason against the action, or ``None``."""
         return self._functions[self.program.questions[action, known]]
 
+    def batch(self, action: str) -> Callable[..., int]:
+        """An action for several rows of arguments, as if done for one after the other (:class:`Batch`).
+
+        It is ``batch(rows, moves)``: rows are tuples of arguments (the bare one if there is one only), ``moves`` gets
+        the lifecycle moves, as tuples. If some are chosen, it is ``batch(rows, moves, choose)``, and ``choose(*row)``
+        gives those, or ``None`` to end the batch. Gives how many rows are done: where nothing is asked about, all.
+        Raises as :meth:`do` at the first row that may not be done; those before it are done, nothing else is.
+
+        Raises:
+            KeyError: the program was not compiled with it (:attr:`Wanted.batches`).
+        """
+        return self._functions[f"each_{action}"]
+
     def decision(self, action: str, conjunct: str) -> Callable[..., bool]:
         """A conjunct of a guard, as a function of the parameters that it speaks of."""
         d = self.program.decision(action, conjunct)
@@ -100,39 +124,42 @@ class Ledger:
             KeyError: the specification has no such variable.
         """
         if name in self._variables:
-            self._variables[name].put(key, value)
+            self._functions[f"put_{name}"](key, value)
         elif name not in self.program.layout.symbols:
             raise KeyError(name)
 
     def blank(self) -> None:
         """Back to the initial state."""
-        for variable in self._variables.values():
-            variable.blank()
+        for kept in self._kept:
+            kept.clear()
 
     def deliver(self, channel: str, key: Any) -> None:
         """A message is under way to this site: guards of rows that receive it may look."""
-        self.function(channel).put(key, 1)
+        self._channel(channel)[key] = 1
 
     def clear(self, channel: str) -> None:
         """No message of a channel is under way any more."""
-        function = self.function(channel)
-        for key in list(function):
-            function.drop(key)
+        self._channel(channel).clear()
+
+    def _channel(self, name: str) -> Function:
+        found = self._variables[name]
+        assert isinstance(found, Function)
+        return found
 
     def forget(self, name: str, key: Any) -> None:
         """What a function says of an element that will never be spoken of again takes no more room."""
-        self.function(name).drop(key)
+        self._functions[f"drop_{name}"](key)
 
-    def relation(self, name: str) -> Relation:
+    def relation(self, name: str) -> AbstractSet[Any]:
         """What a relation is true of; read it, never write it."""
         found = self._variables[name]
-        assert isinstance(found, Relation)
+        assert isinstance(found, AbstractSet)
         return found
 
-    def function(self, name: str) -> Function:
+    def function(self, name: str) -> Function | RecordedFunction:
         """What was assigned to a function; read it, never write it."""
         found = self._variables[name]
-        assert isinstance(found, Function)
+        assert not isinstance(found, AbstractSet)
         return found
 
     def index(self, name: str, *known: int) -> Mapping[Any, Iterable[Any]]:
@@ -158,21 +185,30 @@ class Ledger:
         """What the text of the program refers to."""
         layout = self.program.layout
         self._indices: dict[tuple[str, tuple[int, ...]], Index] = {}
+        records: dict[str, Records] = {sort: {} for sort in (*layout.once, *layout.bounded)}
+        self._kept: list[dict[Any, Any] | set[Any]] = [*records.values()]
+        """All that holds anything."""
         for name in sorted(layout.used):
-            symbol = layout.symbols[name]
-            container = Relation() if symbol.relation else Function()
-            self._variables[name] = container
+            slot = layout.slot(name)
+            self._variables[name] = (
+                self._container(layout.symbols[name], records)
+                if slot is None
+                else (RecordedRelation if layout.symbols[name].relation else RecordedFunction)(
+                    records[slot.sort], slot.place
+                )
+            )
         names: dict[str, Any] = {f"_{n}": v for n, v in self._variables.items()}
         for name in layout.inverses:
-            inverse: dict[Any, dict[Any, None]] = {}
+            inverse = self._groups(name, (), records)
             self.function(name).inverse = inverse
             names[f"by_{name}"] = inverse.get
             names[inverse_name(name)] = inverse
-        for name, known in layout.indices:
-            index = self._indices[name, known] = Index(len(layout.symbols[name].args), known)
-            self.relation(name).indices.append(index)
+        for (name, known), index in self._indices.items():
             names[index_name(name, known)] = index.groups.get
             names[groups_name(name, known)] = index.groups
+        for sort, kept in records.items():
+            names[f"records_{sort}"] = kept
+            names[f"new_{sort}"] = [self._initial(name, known) for name, known in layout.fields(sort)]
         for sort in layout.domains:
             names[f"domain_{sort}"] = self._domain(sort)
         for sort in layout.sizes:
@@ -183,6 +219,43 @@ class Ledger:
             "undefined": _undefined,
             "out_of_range": _out_of_range,
         }
+
+    def _container(self, symbol: Symbol, records: Mapping[str, Records]) -> AbstractSet[Any] | Function:
+        if not symbol.relation:
+            function = Function()
+            self._kept.append(function)
+            return function
+        indices = [
+            Index(len(symbol.args), known, self._groups(symbol.name, known, records))
+            for known in self.program.layout.indices_of(symbol.name)
+        ]
+        self._indices |= {(symbol.name, index.known): index for index in indices}
+        if indices:
+            return IndexedRelation(indices)
+        relation = set[Any]()
+        self._kept.append(relation)
+        return relation
+
+    def _groups(self, name: str, known: tuple[int, ...], records: Mapping[str, Records]) -> Mapping[Any, Any]:
+        layout = self.program.layout
+        slot = layout.group_slot(name, known)
+        if slot is not None:
+            return RecordedGroups(records[slot.sort], slot.place)
+        groups: dict[Any, Any] = {} if known else {m: {} for m in layout.symbols[name].members}
+        self._kept += groups.values() or [groups]
+        return groups
+
+    def _initial(self, name: str, known: tuple[int, ...] | None) -> Any:
+        """What a new record has; ``None``: nothing was assigned, and there is no initial value."""
+        symbol = self.program.layout.symbols[name]
+        if known is not None:
+            return ()
+        if symbol.relation:
+            return False
+        if symbol.default is None:
+            return None
+        sort = symbol.default.removeprefix("size_")
+        return self._sizes[sort] if sort in symbol.sizes else literal_eval(symbol.default)
 
     def _domain(self, sort: str) -> Callable[..., Iterable[Any]]:
         """The elements of a sort, as a function of those that the action at hand is about."""
@@ -197,7 +270,7 @@ class Ledger:
         if variable is None:
             raise CompileError(f"the program goes through every {sort}, and nothing lists them: no lifecycle is of one")
         known = self._variables[variable]
-        return lambda *here: [*known, *(e for e in here if e not in known)]
+        return lambda *here: [*known, *(e for e in here if e not in known)] if here else known
 
     def _refuse(self, action: str, conjunct: str, arguments: tuple[Any, ...]) -> NoReturn:
         d = self.program.decision(action, conjunct)

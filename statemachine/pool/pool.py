@@ -39,12 +39,13 @@ class ChunkPool:
         self.moves = 0
         """How often a chunk has moved: what was found in the pool holds while this is the same."""
 
-    def take(self) -> Chunk | None:
+    def take(self, ahead: int = 0) -> Chunk | None:
         """An absent chunk, after an eviction if there is none; ``None`` where all are pending or pinned.
 
-        The caller makes it pending at once.
+        Args:
+            ahead: how many were taken whose move to pending the pool has not heard of yet.
         """
-        if not self._absent:
+        if len(self._absent) <= ahead:
             victim = next((c for c in self.policy.order() if self._may_evict(c)), None)
             if victim is None:
                 return None
@@ -53,7 +54,7 @@ class ChunkPool:
                 self._evict(victim)
             finally:
                 self._evicting = None
-        return self._absent[0]
+        return self._absent[ahead]
 
     def touch(self, chunk: Chunk) -> None:
         """A ready chunk has been of use."""
@@ -67,6 +68,8 @@ class ChunkPool:
             case "pending":
                 if chunk in self._ready:  # a reset, while a load reads it
                     self._leaves(chunk)
+                elif self._absent[0] == chunk:
+                    self._absent.popleft()
                 else:
                     self._absent.remove(chunk)
             case "ready":

@@ -214,4 +214,4 @@ class Books:
     def unhashed(self) -> frozenset[int]:
         """Blocks that a piece of cannot be found any more."""
         known = self.ledger.relation("addressable")
-        return frozenset(block for block, pieces in self._pieces.items() if not known.issuperset(pieces))
+        return frozenset(block for block, pieces in self._pieces.items() if not all(p in known for p in pieces))

@@ -157,7 +157,7 @@ def one_rank_never_reports(make):
 
 
 def _stalled(scan):
-    return lambda self, tracked: None if self._jobs else scan(self, tracked)
+    return lambda self, behind: None if self._jobs else scan(self, behind)
 
 
 @row("B-182", "one lost report affects one job", "switched off", patch=("_scan", _stalled))
@@ -198,7 +198,7 @@ def another_request_hits_a_block_in_flight(make):
 
 
 def _rounded_up(publish):
-    return lambda self, tracked, tokens: publish(self, tracked, -(-tokens // 4) * 4)
+    return lambda self, requests: publish(self, [(tracked, -(-tokens // 4) * 4) for tracked, tokens in requests])
 
 
 @row("B-191", "partly computed blocks are not stored", "second block", patch=("_publish", _rounded_up))
@@ -215,9 +215,10 @@ def a_request_ends_in_the_middle_of_a_block(make):
 
 
 def _whole_prompt(store):
-    def patched(self, tracked):
-        tracked.published = len(tracked.request.block_hashes)
-        store(self, tracked)
+    def patched(self):
+        for tracked in self._finished:
+            tracked.published = len(tracked.request.block_hashes)
+        store(self)
 
     return patched
 
@@ -235,9 +236,10 @@ def a_queued_request_is_cancelled(make):
 
 
 def _more_than_hashes(publish):
-    def patched(self, tracked, tokens):
-        tracked.request.block_hashes += ["?"] * (tokens // 4 - len(tracked.request.block_hashes))
-        publish(self, tracked, tokens)
+    def patched(self, requests):
+        for tracked, tokens in requests:
+            tracked.request.block_hashes += ["?"] * (tokens // 4 - len(tracked.request.block_hashes))
+        publish(self, requests)
 
     return patched
 

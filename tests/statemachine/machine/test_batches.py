@@ -1,0 +1,188 @@
+"""A batch is its rows one after the other, in every world that can be reached, refusals included."""
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.variables import Site
+from interlock.statemachine.asked import BATCHES, LOOKUPS, QUESTIONS
+from interlock.statemachine.decisions.program import Wanted
+from interlock.statemachine.errors import IllegalTransition, SpecificationViolation
+from interlock.statemachine.ledger import Ledger
+from interlock.statemachine.ledger.containers import Function, IndexedRelation, RecordedFunction
+
+SIZES = {"request": "AB", "block": (1, 2, 3), "chunk": (0, 1), "job": range(5), "hash": ("h1", "h2")}
+ACTIONS = [a for a in SPECIFICATION.actions if a.site == Site.SCHEDULER]
+ASKED = {batch.action: batch.asked for batch in BATCHES if batch.asked}
+CHOSEN = {batch.action: batch.chosen for batch in BATCHES}
+
+
+def made(switches, guards, *, records=True):
+    wanted = Wanted(
+        questions=(*QUESTIONS, *((a, k) for a, k in ASKED.items() if (a, k) not in QUESTIONS)),
+        guards=guards,
+        lookups=LOOKUPS,
+        batches=BATCHES,
+        once=("job",) if records else (),
+        bounded=("block", "chunk") if records else (),
+        seldom=("reset_cache",) if records else (),
+    )
+    return Ledger(SPECIFICATION, switches, sizes={"worker": 2, "chunk": 2}, wanted=wanted)
+
+
+def content(ledger):
+    """All variables; what they are looked up by says the same."""
+    functions = (Function, RecordedFunction)
+    found = {n: dict(v) if isinstance(v, functions) else set(v) for n, v in ledger._variables.items()}
+    for name, held in ledger._variables.items():
+        if isinstance(held, IndexedRelation):
+            for index in held.indices:
+                assert set(index.tuples()) == found[name]
+                assert all(index.groups.values())
+        elif isinstance(held, functions) and held.inverse is not None:
+            inverse = {(key, value) for value, keys in held.inverse.items() for key in keys}
+            default = ledger.program.layout.symbols[name].default
+            named = {(key, value) for key, value in held.items() if repr(value) != default}
+            assert {(key, value) for key, value in inverse if repr(value) != default} == named
+    for job in SIZES["job"]:
+        if found["job_state"].get(job, "absent") == "absent":  # what is kept of a job goes with it, or not
+            for name in ("job_state", "job_request", "job_block", "job_chunk", "pending_count"):
+                found[name].pop(job, None)
+    for name in ("block_state", "chunk_state"):
+        found[name] = {key: value for key, value in found[name].items() if value not in ("free", "absent")}
+    return found
+
+
+def allowed(ledger, name, chance):
+    """Does some instance of an action that is allowed now, and returns its arguments."""
+    offered = list(itertools.product(*(SIZES[p.sort] for p in SPECIFICATION.action(name).params)))
+    chance.shuffle(offered)
+    for row in offered:
+        try:
+            ledger.do(name, *row)
+        except SpecificationViolation:
+            continue
+        return row
+    return None
+
+
+def wander(ledger, steps, chance):
+    """Some allowed steps, so that the world is one in which much may happen."""
+    for _ in range(steps):
+        names = [a.name for a in ACTIONS if a.name != "rest"]
+        chance.shuffle(names)
+        for name in names:
+            row = allowed(ledger, name, chance)
+            if row is not None:
+                yield name, row
+                break
+
+
+def rows_for(ledger, chance):
+    """A batch with rows that are allowed one after the other, where there are any, and perhaps others at its end."""
+    for batch in chance.sample(BATCHES, len(BATCHES)):
+        name = batch.action
+        rows = list(iter(lambda name=name: allowed(ledger, name, chance), None))[: chance.randrange(1, 5)]
+        if rows or chance.random() < 0.1:
+            break
+    sorts = [p.sort for p in SPECIFICATION.action(name).params]
+    rows += [tuple(chance.choice(list(SIZES[s])) for s in sorts) for _ in range(chance.randrange(3))]
+    return name, rows
+
+
+def one_by_one(ledger, name, rows, choose, moves):
+    """What a batch is to be the same as."""
+    params = [p.name for p in SPECIFICATION.action(name).params]
+    given_ = [p for p in params if p not in CHOSEN[name]]
+    done = 0
+    for row in rows:
+        known = dict(zip(given_, _row(row), strict=True))
+        if name in ASKED and ledger.question(name, *ASKED[name])(*(known[p] for p in params if p in ASKED[name])):
+            break
+        if CHOSEN[name]:
+            chosen = choose(*known.values())
+            if chosen is None:
+                break
+            known |= zip(CHOSEN[name], chosen, strict=True)
+        given_now = tuple(known[p] for p in params)
+        moves += ledger.do(name, *given_now)
+        done += 1
+    return done
+
+
+def _row(row):
+    return row if isinstance(row, tuple) else (row,)
+
+
+def attempt(act):
+    try:
+        return act()
+    except SpecificationViolation as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("guards", [True, False], ids=["guards", "no-guards"])
+@pytest.mark.parametrize("preset", [p.name for p in SPECIFICATION.presets])
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**9))
+def test_a_batch_is_its_rows_one_after_the_other(preset, guards, seed):
+    chance = random.Random(seed)
+    switches = SPECIFICATION.switch_values(preset)
+    scout, batched, single = made(switches, True), made(switches, guards), made(switches, guards, records=False)
+    for name, row in wander(scout, chance.randrange(25), chance):
+        batched.do(name, *row)
+        single.do(name, *row)
+    name, complete = rows_for(scout, chance)
+    params = [p.name for p in SPECIFICATION.action(name).params]
+    given_ = [p not in CHOSEN[name] for p in params]
+    rows = [tuple(itertools.compress(row, given_)) for row in complete]
+    rows = [row[0] if len(row) == 1 else row for row in rows]
+    chosen = [tuple(a for a, is_given in zip(row, given_, strict=True) if not is_given) for row in complete]
+    chosen = [*chosen[: chance.randrange(len(rows) + 1) if chance.random() < 0.3 else None], None]
+    ours, theirs = [], []
+
+    def choose():
+        rest = iter(chosen)
+        return lambda *row: next(rest) if row in map(_row, rows) else pytest.fail(f"chooses for {row}")
+
+    did = attempt(lambda: batched.batch(name)(rows, ours, *([] if all(given_) else [choose()])))
+    expected = attempt(lambda: one_by_one(single, name, rows, choose(), theirs))
+
+    assert did == expected
+    assert ours == theirs
+    assert content(batched) == content(single)
+
+
+def test_a_batch_that_is_refused_in_the_middle_has_done_what_was_before():
+    ledger = made(SPECIFICATION.switch_values(), True)
+    ledger.do("add_request", "A")
+
+    with pytest.raises(IllegalTransition, match="block 1 is used: allocate is illegal"):
+        ledger.batch("allocate")([("A", 1), ("A", 1), ("A", 2)], [])
+
+    assert (ledger.relation("holds"), ledger.relation("fresh")) == ({("A", 1)}, {1})
+
+
+def test_a_batch_ends_before_what_is_refused_and_chooses_nothing_for_it():
+    ledger = made(SPECIFICATION.switch_values(), True)
+    ledger.do("add_request", "A")
+    ledger.batch("allocate")([("A", 1), ("A", 2), ("A", 3)], [])
+    ledger.do("publish", "A", 1, "h1")
+    ledger.do("publish", "A", 3, "h1")
+    asked = []
+
+    def choose(request, block):
+        asked.append((request, block))
+        return len(asked) - 1, len(asked) - 1
+
+    moves = []
+    done = ledger.batch("plan_store")([("A", 1), ("A", 2), ("A", 3)], moves, choose)
+
+    assert (done, asked) == (1, [("A", 1)])
+    assert [(lifecycle, entity, target) for lifecycle, entity, _, target in moves] == [
+        ("request", "A", "scheduled"), ("chunk", 0, "pending"), ("job", 0, "planned"),
+    ]  # fmt: skip
