@@ -59,6 +59,7 @@ AFTER = ActionProperty(
         "kv_load_fails",
         "preempt",
         "finish",
+        "free_id",
         "fail_unavailable",
         "expire",
         "settle",
