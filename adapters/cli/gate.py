@@ -42,7 +42,9 @@ def gate(
     ],
     connector_config: Annotated[
         str | None,
-        typer.Option(metavar="FILE|JSON", help="vLLM's transfer config. Known names have a default."),
+        typer.Option(
+            metavar="FILE|JSON", help="kv_connector_extra_config, with a small tier. Known names have a default."
+        ),
     ] = None,
     engine: Annotated[
         Engine | None,

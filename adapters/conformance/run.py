@@ -139,4 +139,4 @@ def _verdict(result: ConformanceResult, undecided: str) -> tuple[ConformanceVerd
         return "inconclusive", f"{share}, and nothing explains why {open_:,} are not: give more --budget"
     if not result.covered:
         return "inconclusive", "no edge was covered"
-    return "holds", f"{share}, and each of the others has a reason"
+    return "holds", f"no difference on what was taken; {share}, and each of the others has a reason"

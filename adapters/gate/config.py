@@ -26,7 +26,7 @@ def connector_config(given: str | None) -> dict[str, Any]:
         ) from error
     inner = config.get("kv_connector_extra_config", config) if isinstance(config, dict) else None
     if not isinstance(inner, dict):
-        raise GateUsageError("--connector-config is no JSON object", 'give one, as {"cpu_bytes_to_use": 1073741824}')
+        raise GateUsageError("--connector-config is no JSON object", 'give one, as {"cpu_bytes_to_use": 100000}')
     return inner
 
 

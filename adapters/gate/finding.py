@@ -13,6 +13,9 @@ from interlock.adapters.gate.search import Found
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.trace import write_trace
 
+OWN = "interlock"
+"""Our machine, as CONNECTOR. Unless a real scheduler is asked for, it plays in the embedded engine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
@@ -61,6 +64,7 @@ class Reporting:
 
     def _repro(self, property_id: str) -> str:
         words = ["interlock", "gate", self.connector]
-        words += ["--vllm", self.release] if self.release is not None else []
+        own = ["--engine", "vllm"] if self.connector == OWN else []
+        words += [*own, "--vllm", self.release] if self.release is not None else []
         words += [w for name, value in self.sets.items() for w in ("--set", f"{name}={value}")]
         return shlex.join([*words, *self.options, "--seed", str(self.seed), "--property", property_id])

@@ -10,7 +10,7 @@ from typing import Protocol
 from interlock.adapters.gate.config import connector_config as read_config
 from interlock.adapters.gate.errors import GateUsageError
 from interlock.adapters.gate.exists import require
-from interlock.adapters.gate.finding import Reporting
+from interlock.adapters.gate.finding import OWN, Reporting
 from interlock.adapters.gate.judge import (
     CRASH,
     DIES,
@@ -35,7 +35,6 @@ from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.plural import counted
 from interlock.statemachine.unsupported import refuse_what_is_not_run
 
-OWN = "interlock"
 SHIM = "interlock.adapters.vllm.shim:InterlockShim"
 """Our own machine, where a real vLLM scheduler drives it."""
 NOT_IN_THIS_HARNESS = ("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing stores")

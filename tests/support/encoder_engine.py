@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from interlock.proofs.replay import Replayer, setting
@@ -452,7 +453,7 @@ class Engine:
         found: dict[str, dict[object, object]] = {}
         for name, kept in self.machine.ledger._variables.items():
             sorts = [a.sort for a in self.spec.variable(name).args]
-            cells = dict.fromkeys(kept, True) if isinstance(kept, set) else kept
+            cells = dict.fromkeys(kept, True) if isinstance(kept, AbstractSet) else kept
             first = self._start.live[name]
             named = {**first.store, **{_named(sorts, key): value for key, value in cells.items()}}
             found[name] = {key: value for key, value in named.items() if value != first.default}

@@ -37,7 +37,7 @@ def test_the_double_store_is_found_reported_and_traced(tmp_path, capsys):
         (["--preset", "sed"], "did you mean seed?"),
         (["--slice", "zzzz"], "unknown slice 'zzzz'; interlock show slices lists all "),
         (["--change", "drop-conjunct:plan_stor:x"], "did you mean plan_store or "),
-        (["--change", "drop-conjunct:plan_store:x"], "unknown conjunct 'x'; known: between-steps, "),
+        (["--change", "drop-conjunct:plan_store:x"], "unknown conjunct 'x'; known: eagerly, between-steps, "),
         (["--change", "nosuch:plan_store:x"], "unknown kind of change 'nosuch'; known: drop-conjunct, "),
     ],
 )

@@ -70,6 +70,7 @@ def test_a_switch_of_the_specification_changes_our_machine_on_a_real_scheduler()
 
     assert [f.property for f in result.findings] == ["no-block-stored-twice-in-flight"]
     assert {f.side for f in result.findings} == {"connector"}
+    assert "interlock --engine vllm --vllm 0.32.0" in result.findings[0].repro
 
 
 def test_our_machine_keeps_its_sources_through_a_preemption_that_it_hears_of_late() -> None:

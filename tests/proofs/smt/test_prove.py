@@ -1,5 +1,6 @@
 """`run_prove`: the verdict, what it reports, and how it fails."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,8 @@ def test_per_step_fails_with_two_states_and_a_run(tmp_path: Path) -> None:
     assert (outcome.solvers.z3, outcome.solvers.cvc5) == ("failed", "failed")
     assert outcome.cti is not None
     assert outcome.cti.obligation == f"plan_store / {DOUBLE_STORE}"
-    assert outcome.actions[-1] == "plan_store(request1, block0, chunk1, job1)"
+    # Whose store it is the solver chooses: the model has both requests hold the block.
+    assert re.fullmatch(r"plan_store\(request[01], block0, chunk1, job1\)", outcome.actions[-1])
     assert outcome.trace == str(tmp_path / f"prove.{DOUBLE_STORE}.jsonl")
     assert "10 steps" in result.reason
     assert steps

@@ -35,7 +35,7 @@ RULES = (
     "transfer ends late", "report twice", "load reported", "KV loaded", "KV load fails", "settle", "reject", "preempt",
     "finish", "abort", "time passes",
 )  # fmt: skip
-NEVER_TAKEN = frozenset({"complete"})
+NEVER_TAKEN = frozenset({"complete", "free_id"})
 """Actions that the machine has no use for: an end is ``finish``, and an id that comes again is another request."""
 
 features = st.lists(st.tuples(st.sampled_from(ITEMS), st.sampled_from([0, 3]), st.booleans()), min_size=1, max_size=3)
