@@ -102,9 +102,9 @@ class KVOffloadMachine:
         self._refers = ("used", "acknowledge") in ledger.program.tables["block"].rows
         """A report may free a block: stores keep references on their sources."""
         self._request_state = ledger.function("request_state")
-        self._may_load = self._decision("plan_load", "no-store-is-open")
-        self._stepping = self._decision("build_connector_meta", "something-to-do")
-        self._not_hashed = self._decision("publish", "not-hashed")
+        self._may_load = ledger.condition("plan_load", "no-store-is-open")
+        self._stepping = ledger.condition("build_connector_meta", "something-to-do")
+        self._not_hashed = ledger.condition("publish", "not-hashed")
 
     # -- what the engine calls ---------------------------------------------------------------------
 
@@ -242,13 +242,6 @@ class KVOffloadMachine:
 
     def _may(self, action: str, *known: Any) -> bool:
         return self._why_not[action](*known) is None
-
-    def _decision(self, action: str, conjunct: str) -> Callable[..., bool]:
-        """A conjunct of a guard as a function; always true where the switches say so."""
-        try:
-            return self.ledger.decision(action, conjunct)
-        except KeyError:
-            return lambda *_: True
 
     def _step_is_over(self) -> None:
         """The first call after a step's metadata is how a connector hears that its outputs are there."""

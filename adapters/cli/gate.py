@@ -9,8 +9,7 @@ import typer
 
 from interlock.adapters.cli import options
 from interlock.adapters.cli.problems import UsageProblem
-
-OWN_MACHINE = "interlock"
+from interlock.adapters.own import OWN_MACHINE
 
 
 class Engine(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from traceback import walk_tb
 
 from interlock.adapters.conformance.driver import Inexpressible, Refused, Seen
 from interlock.adapters.conformance.prefixes import PlannedRequest, planned_requests, take_order
@@ -192,10 +193,8 @@ class _References:
 
 def _is_ours(error: Exception) -> bool:
     """Whether an exception comes from the driver itself, and says nothing of what it drives."""
-    where = error.__traceback__
-    while where is not None and where.tb_next is not None:
-        where = where.tb_next
-    return where is None or Path(where.tb_frame.f_code.co_filename).parent == Path(__file__).parent
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return Path(frame.f_code.co_filename).parent == Path(__file__).parent
 
 
 def _numbers(blocks: Sequence[str]) -> list[int]:

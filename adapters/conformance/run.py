@@ -14,13 +14,12 @@ from interlock.adapters.conformance.machine import MachineDriver
 from interlock.adapters.conformance.presets import require_described
 from interlock.adapters.conformance.result import ConformanceResult, ConformanceVerdict, Progress
 from interlock.adapters.conformance.suite import Suite
+from interlock.adapters.own import OWN_MACHINE
 from interlock.proofs.conformance.observed import ObservedGraph
 from interlock.proofs.explorer.size import require_sizes
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.plural import counted
-
-OWN = "interlock"
 
 DEFAULT_SLICES = ("tiny", "store", "partial_failure", "reset", "load_ack")
 """Without --slice: everything that can happen, at sizes that take seconds."""
@@ -47,7 +46,7 @@ def run_conformance(
     *,
     slices: list[str] | None = None,
     scope: dict[str, int] | None = None,
-    connector: str = OWN,
+    connector: str = OWN_MACHINE,
     vllm: str | None = None,
     sets: dict[str, str] | None = None,
     budget: float = 300.0,
@@ -73,12 +72,12 @@ def run_conformance(
         spec.sort(sort)
     require_sizes(scope or {})
     machine = spec.switch_values("interlock", sets)
-    if connector != OWN:
+    if connector != OWN_MACHINE:
         require_described(connector.removeprefix("vllm:"))
     deadline = time.monotonic() + budget
-    if progress is not None and connector != OWN:
+    if progress is not None and connector != OWN_MACHINE:
         progress(Progress(f"starting vLLM for {connector}"))
-    with nullcontext(_Own(machine)) if connector == OWN else _connector(connector, vllm) as played:
+    with nullcontext(_Own(machine)) if connector == OWN_MACHINE else _connector(connector, vllm) as played:
         result = ConformanceResult("holds", "", connector, played.vllm)
         undecided = ""
         for slice_ in chosen:

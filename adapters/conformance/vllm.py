@@ -11,11 +11,11 @@ from typing import Any
 
 from interlock.adapters.conformance.driver import Refused, Seen
 from interlock.adapters.conformance.prefixes import planned_requests
+from interlock.adapters.gate.drivers.vllm import BLOCK_SIZE, STEP_SECONDS
 from interlock.adapters.vllm.launch import Child, ChildError
 from interlock.proofs.conformance import order
 from interlock.proofs.conformance.observed import Label
 
-BLOCK_SIZE = 16  # as in `construct.Sizes`
 LONG = 2 * BLOCK_SIZE  # tokens of a request that is to be aborted: decoding must not end it before
 NEVER = {"reset_cache": "the harness resets no cache", "acknowledge_failure": "no store fails in the harness"}
 PARAMETERS = {"request": "r", "block": "b", "hash": "h", "chunk": "c", "job": "j"}
@@ -33,10 +33,10 @@ class VllmDriver:
     def play(self, trace: Sequence[Label]) -> Iterator[list[Seen]]:
         """See :class:`Driver`; all at once."""
         try:
-            (result,) = self._child.run(self._connector, [operations(trace)], {}, self._sizes, step_seconds=4.0)
+            played = self._child.run(self._connector, [operations(trace)], {}, self._sizes, step_seconds=STEP_SECONDS)
         except ChildError as error:
             raise Refused(f"{error.kind}: {error}", []) from error
-        told, raised = list(_told(result["events"])), result["error"]
+        told, raised = list(_told(played[0]["events"])), played[0]["error"]
         if raised is not None:
             raise Refused(f"{raised.get('type')}: {raised['message']} at {raised.get('where')}", told)
         yield told

@@ -10,11 +10,9 @@ from pathlib import Path
 from interlock.adapters.gate.result import Finding
 from interlock.adapters.gate.scenario import in_words
 from interlock.adapters.gate.search import Found
+from interlock.adapters.own import OWN_MACHINE
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.trace import write_trace
-
-OWN = "interlock"
-"""Our machine, as CONNECTOR. Unless a real scheduler is asked for, it plays in the embedded engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class Reporting:
 
     def _repro(self, property_id: str) -> str:
         words = ["interlock", "gate", self.connector]
-        own = ["--engine", "vllm"] if self.connector == OWN else []
+        own = ["--engine", "vllm"] if self.connector == OWN_MACHINE else []
         words += [*own, "--vllm", self.release] if self.release is not None else []
         words += [w for name, value in self.sets.items() for w in ("--set", f"{name}={value}")]
         return shlex.join([*words, *self.options, "--seed", str(self.seed), "--property", property_id])

@@ -10,7 +10,7 @@ from typing import Protocol
 from interlock.adapters.gate.config import connector_config as read_config
 from interlock.adapters.gate.errors import GateUsageError
 from interlock.adapters.gate.exists import require
-from interlock.adapters.gate.finding import OWN, Reporting
+from interlock.adapters.gate.finding import Reporting
 from interlock.adapters.gate.judge import (
     CRASH,
     DIES,
@@ -28,6 +28,7 @@ from interlock.adapters.gate.result import GateResult, GateVerdict, Progress
 from interlock.adapters.gate.scenario import Scenario
 from interlock.adapters.gate.search import Found, Search, Searched
 from interlock.adapters.gate.seeds import seeds
+from interlock.adapters.own import OWN_MACHINE
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.specification import UnknownName
@@ -88,13 +89,13 @@ def run_gate(
     """
     wanted = [_known_property(p) for p in properties or []]
     switches = SPECIFICATION.switch_values("interlock", sets)
-    if sets and connector != OWN:
+    if sets and connector != OWN_MACHINE:
         raise GateUsageError(f"--set changes our own machine, not {connector}", "gate interlock, or leave --set out")
     try:
         refuse_what_is_not_run(switches)
     except UnsupportedSwitch as error:
         raise GateUsageError(error.wrong, error.right) from error
-    if connector != OWN and engine == "embedded":
+    if connector != OWN_MACHINE and engine == "embedded":
         raise GateUsageError(f"{connector} needs a vLLM scheduler", "leave --engine out, or say --engine vllm")
     limits = PROFILES[profile]
     context, release, workers = _driver(connector, connector_config, engine, vllm, observer, switches, progress)
@@ -106,11 +107,11 @@ def run_gate(
     with context as driver:
         judge = Judge(
             source=engine,
-            switches=switches if connector == OWN else None,
+            switches=switches if connector == OWN_MACHINE else None,
             workers=workers,
             meta={"connector": connector, "vllm": release, "seed": seed},
             # What a recorder sees on a real scheduler does not order flushes and empty steps as the machine does.
-            refines=connector == OWN and engine == "embedded",
+            refines=connector == OWN_MACHINE and engine == "embedded",
         )
 
         def play(scenario: Scenario) -> Judgement:
@@ -167,7 +168,7 @@ def _driver(
     progress: Callable[[Progress], None] | None,
 ) -> tuple[AbstractContextManager[Driver], str | None, int]:
     """What plays, the release that it plays with, and how many workers it has."""
-    if connector == OWN and (config is not None or observer is not None):
+    if connector == OWN_MACHINE and (config is not None or observer is not None):
         raise GateUsageError("our own machine takes no --connector-config and no --observer", "leave them out")
     if engine == "embedded":
         from interlock.adapters.gate.drivers.embedded import WORKERS, EmbeddedDriver
@@ -176,15 +177,15 @@ def _driver(
     from interlock.adapters.gate.drivers.vllm import VllmDriver
     from interlock.adapters.vllm.releases import NEWEST, installed
 
-    extra = {"switches": switches} if connector == OWN else read_config(config)
-    if connector != OWN:
+    extra = {"switches": switches} if connector == OWN_MACHINE else read_config(config)
+    if connector != OWN_MACHINE:
         require("connector", connector)
     if observer is not None:
         require("--observer", observer)
     release = vllm or installed() or NEWEST
     if progress is not None:
         progress(Progress(f"starting vLLM {release}"))
-    driver = VllmDriver(SHIM if connector == OWN else connector, extra, release, observer)
+    driver = VllmDriver(SHIM if connector == OWN_MACHINE else connector, extra, release, observer)
     return driver, driver.vllm, 1
 
 

@@ -23,7 +23,6 @@ from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.plural import counted
 from interlock.statemachine.port import ConnectorPort
 from interlock.statemachine.trace import TraceWriter, header
-from interlock.statemachine.unsupported import refuse_what_is_not_run
 
 WITHOUT, WITH = "without offload", "with offload"
 MAX_TOKENS_PER_STEP = 8192
@@ -95,7 +94,6 @@ def run_simulate(
         BadTraceFile: the workload is a file that cannot be read.
     """
     values = SPECIFICATION.switch_values(asked.preset, dict(asked.sets))
-    refuse_what_is_not_run(values)
     sizes = Sizes(
         block_size=asked.hardware.block_size,
         num_blocks=asked.gpu_blocks,
@@ -103,10 +101,11 @@ def run_simulate(
         max_tokens_per_step=MAX_TOKENS_PER_STEP,
         max_running=MAX_RUNNING,
     )
+    machine = own_machine(values, sizes)
     result = SimulateResult(asked)
     _serve(result, WITHOUT, NoOffload(), sizes, values, None, progress)
     with _recorder(asked) as record:
-        _serve(result, WITH, own_machine(values, sizes), sizes, values, record, progress)
+        _serve(result, WITH, machine, sizes, values, record, progress)
     if not result.reason:
         result.reason = _compared(result.runs)
     if result.verdict == "simulated" and not result.runs[WITH].requests:

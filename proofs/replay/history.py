@@ -19,6 +19,9 @@ from interlock.statemachine.trace import TraceEvent
 EVENTS_MAX = 256
 """How far back it goes."""
 
+Inserted = tuple[tuple[Step, Arguments], ...]
+"""Hidden steps that are put before an event, for the sake of a later one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Past:
@@ -37,7 +40,7 @@ class Past:
     branches: tuple[Branch, ...]
     findings: int
     hidden_steps: int
-    inserted: tuple[tuple[Step, Arguments], ...] = ()
+    inserted: Inserted = ()
 
 
 class History:
@@ -64,7 +67,7 @@ class History:
         place: str,
         findings: int,
         hidden_steps: int,
-        inserted: tuple[tuple[Step, Arguments], ...] = (),
+        inserted: Inserted = (),
     ) -> None:
         """An event is about to be consumed, after the steps that are inserted before it."""
         if len(self._past) >= 2 * EVENTS_MAX:

@@ -9,7 +9,7 @@ from interlock.proofs.replay import words
 from interlock.proofs.replay.allocations import Allocations
 from interlock.proofs.replay.candidates import Branch, Candidates, Findings, Successor
 from interlock.proofs.replay.hidden import Attempt, HiddenSearch, Taken
-from interlock.proofs.replay.history import EVENTS_MAX, History, Past
+from interlock.proofs.replay.history import EVENTS_MAX, History, Inserted, Past
 from interlock.proofs.replay.result import FalseConjunct, ReplayViolation
 from interlock.proofs.replay.scope import within
 from interlock.proofs.replay.setup import Setting
@@ -24,9 +24,6 @@ CANDIDATES_MAX = 32
 
 REVISIONS_MAX = 64
 """Earlier moments tried for hidden steps that come too late otherwise; a failure after more is inconclusive."""
-
-Inserted = tuple[tuple[Step, Arguments], ...]
-"""Hidden steps that are put before an event, for the sake of a later one."""
 
 WAYS_MAX = 16
 """Ways of explaining one event from one state that are kept."""

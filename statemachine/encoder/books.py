@@ -100,7 +100,7 @@ class Books:
         """
         found = self.ledger.program.decisions.get((action, conjunct))
         if found is None:
-            return lambda *_: True
+            return self.ledger.condition(action, conjunct)
         function = self.ledger.decision(action, conjunct)
         if found.parameters == known:
             return function

@@ -110,6 +110,19 @@ class Ledger:
         d = self.program.decision(action, conjunct)
         return self._functions[f"when_{d.action}__{d.conjunct.replace('-', '_')}"]
 
+    def condition(self, action: str, conjunct: str) -> Callable[..., bool]:
+        """As :meth:`decision`, and always true where the switch values leave nothing of the conjunct.
+
+        Raises:
+            UnknownName: there is no such action.
+            KeyError: the action declares no such conjunct.
+        """
+        if (action, conjunct) in self.program.decisions:
+            return self.decision(action, conjunct)
+        if all(c.id != conjunct for c in self.program.spec.action(action).guard):
+            raise KeyError(conjunct)
+        return lambda *_: True
+
     def term(self, name: str) -> Callable[..., Any]:
         """A term of :attr:`Wanted.terms`, as a function of what it speaks of."""
         return self._functions[term_name(name)]

@@ -14,7 +14,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.language.specification import Specification
@@ -33,8 +33,7 @@ class Offers:
     def __init__(self, switches: Mapping[str, str] | None = None, *, spec: Specification = SPECIFICATION) -> None:
         values = spec.switch_values() if switches is None else switches
         self._ledger = Ledger(spec, values, sizes={}, domains={"block": tuple})
-
-        self._conditions = [c for c in map(self._condition, _OFFERS) if c is not None]
+        self._conditions = [self._ledger.condition(action, "not-refused") for action in _OFFERS]
 
     def may_offer(self, request_id: str) -> bool:
         """Whether a lookup may say of anything that it can be loaded for the request."""
@@ -47,9 +46,3 @@ class Offers:
     def forget(self, request_id: str) -> None:
         """The request has ended; its id may come again."""
         self._ledger.given("refused", request_id, False)
-
-    def _condition(self, action: str) -> Callable[..., bool] | None:
-        try:
-            return self._ledger.decision(action, "not-refused")
-        except KeyError:  # these switches allow every offer
-            return None

@@ -125,11 +125,7 @@ class LoadRecovery:
         books = self._open([request], partial(only, blocks=self._redo))
         step = books.steps
         books.in_loop("run_loop", *("dispatched",) * step, "building")
-        try:
-            may = books.ledger.decision("compute_held", "shared-blocks-are-awaited")
-        except KeyError:  # these switches let everybody go on
-            return False
-        return not may(request.request_id, step)
+        return not books.ledger.condition("compute_held", "shared-blocks-are-awaited")(request.request_id, step)
 
     def dispatched(self, step: Iterable[tuple[HeldRequest, int]], new_block_ids: Collection[int] = ()) -> None:
         """The schedule is made, and the step goes to the workers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from traceback import walk_tb
 from typing import Any
 
 from interlock.adapters.embedded import Sizes, from_json, run
@@ -41,10 +42,6 @@ class EmbeddedDriver:
 
 
 def _innermost(error: Exception) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return "unknown"
-    code = trace.tb_frame.f_code
-    return f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}"
+    *_, (frame, line) = walk_tb(error.__traceback__)
+    code = frame.f_code
+    return f"{code.co_filename.rpartition('/')[2]}:{line} {code.co_name}"

@@ -164,11 +164,23 @@ def test_a_job_that_has_ended_leaves_nothing_behind():
     assert books.function("chunk_state") == {0: "ready"}
 
 
+def test_a_condition_of_which_the_switches_leave_nothing_is_always_true():
+    books = ledger(match_busy="proceed")
+    with pytest.raises(KeyError):
+        books.decision("plan_load", "no-store-is-open")
+
+    assert books.condition("plan_load", "no-store-is-open")("A")
+
+
 def test_unknown_names_are_refused():
     with pytest.raises(UnknownName, match="unknown lifecycle 'jobs'"):
         compile_table(SPECIFICATION, "jobs", {})
     with pytest.raises(KeyError):
         ledger().decision("plan_store", "not-there")
+    with pytest.raises(KeyError):
+        ledger().condition("plan_store", "not-there")
+    with pytest.raises(UnknownName, match="unknown action 'plan_stores'"):
+        ledger().condition("plan_stores", "not-in-flight")
 
 
 @pytest.mark.parametrize("name", ["table.table", "ledger.ledger"])
