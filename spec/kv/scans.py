@@ -35,6 +35,7 @@ from interlock.spec.kv.vocabulary import (
     scan_result,
     scan_results,
     scanned,
+    store_choice,
     store_mode,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant
@@ -116,14 +117,22 @@ _no_chunk_to_take = forall(
 _is_stored = exists(c, chunk_state(c).eq(chunk_states["ready"]) & chunk_hash(c).eq(block_hash(b)))
 
 SKIP_HAS_ITS_WORD = ActionProperty(
-    id="a-skip-is-excused-only-for-want-of-room",
+    id="a-skip-is-excused-only-for-want-of-room-or-by-choice",
     policy=True,
     source="contract J2, J3, 5(e); seeds 004",
-    doc="A block that is passed over is owed, unless the tier had no room and nothing else stood in the way.",
+    doc=(
+        "A block that is passed over is owed, unless the tier had no room, or the connector chose not to, and nothing "
+        "else stood in the way."
+    ),
     slices=SCANS_JUDGED,
     applies=store_mode.is_("eager"),
     actions=("skip_store",),
-    formula=_first_word | (Primed(body=scan_result(b).eq(scan_results["excused"])) & _no_chunk_to_take & ~_is_stored),
+    formula=_first_word
+    | (
+        Primed(body=scan_result(b).eq(scan_results["excused"]))
+        & (store_choice.is_("chosen") | _no_chunk_to_take)
+        & ~_is_stored
+    ),
 )
 
 SCANS_LOOK_AT = ActionProperty(

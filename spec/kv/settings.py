@@ -6,7 +6,7 @@ from interlock.spec.language.settings import Preset, Slice, expect
 
 
 def _preset(name: str, doc: str, **values: str) -> Preset:
-    return Preset(name=name, values={"store_mode": "eager", **values}, doc=doc)
+    return Preset(name=name, values={"store_mode": "eager", "store_choice": "everything", **values}, doc=doc)
 
 
 PRESETS = (
@@ -242,6 +242,19 @@ EXPECTATIONS = (
            store_mode="lazy"),
     expect("holds", "load", "forward-reads-own-prefix", "loads beside lazy stores", _SIMPLE_NEW, store_mode="lazy"),
     expect("holds", "reset", _FORGOTTEN, "chunks of open jobs stay reserved", _SIMPLE_NEW, store_mode="lazy"),
+    # contract J3: what a connector chooses not to store
+    *(
+        expect("holds", slice_, property_, "what is left by choice nobody is owed", store_choice="chosen")
+        for slice_, property_ in (
+            *(
+                (s, p)
+                for s in ("tiny", "store")
+                for p in ("cursor-moves-by-a-scan", "scans-pass-what-they-plan", "a-scan-leaves-a-block-by-choice")
+            ),
+            ("store", _SERVED), ("dedup", _DOUBLE), ("last_step", _COMPLETE),
+            ("store", "a-skip-is-excused-only-for-want-of-room-or-by-choice"),
+        )
+    ),
     # seeds 002: the last step
     expect("holds", "last_step", _RESTS, "PR 42611, and pending work is reported", idle="flush"),
     expect("fails", "last_step", _RESTS, "the engine rests, and jobs stay open", idle="none"),

@@ -41,6 +41,7 @@ from interlock.spec.kv.vocabulary import (
     scan_result,
     scan_results,
     scanned,
+    store_choice,
     store_meta,
     store_mode,
     w,
@@ -56,6 +57,7 @@ FENCE_SETTLED = need(
 EAGERLY = need("eagerly", store_mode.is_("eager"), policy=True)
 NOT_IN_FLIGHT = need("not-in-flight", ~dedup_says_skip(b, block_hash(b)), policy=True)
 NOT_STORED = need("not-stored", ~serves(b), policy=True)
+CHOOSES = store_choice.is_("chosen")
 
 
 _STILL_READ = exists(j2, stale_load(j2) & job_chunk(j2).eq(c))
@@ -142,7 +144,7 @@ skip_store = Action(
         need("hashed", hashed(b)),
         need("cursor", ~scanned(r, b)),
         FENCE_SETTLED,
-        need("has-a-reason", dedup_says_skip(b, block_hash(b)) | serves(b) | no_room()),
+        need("has-a-reason", dedup_says_skip(b, block_hash(b)) | serves(b) | no_room() | CHOOSES),
     ),
     updates=(
         assign(scanned(r, b), True),
@@ -150,15 +152,18 @@ skip_store = Action(
             scan_result(b),
             # Excused by the state, not by the guard: a scan that skips for no reason has passed over b.
             ite(
-                no_room() & ~dedup_says_skip(b, block_hash(b)) & ~serves(b),
+                (no_room() | CHOOSES) & ~dedup_says_skip(b, block_hash(b)) & ~serves(b),
                 scan_results["excused"],
                 scan_results["passed"],
             ),
         ),
         SCHEDULING,
     ),
-    source="contract J2, J3, 5(e): IN_FLIGHT and ALREADY_CACHED advance the cursor",
-    doc="The store scan of r passes over a block: a store of it is under way, it is stored, or the tier is full.",
+    source="contract J2, J3, 5(e): IN_FLIGHT and ALREADY_CACHED advance the cursor, and so does a threshold",
+    doc=(
+        "The store scan of r passes over a block: a store of it is under way, it is stored, the tier is full, or the "
+        "connector chooses not to."
+    ),
 )  # fmt: skip
 
 plan_lazy_store = Action(

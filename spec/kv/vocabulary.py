@@ -101,6 +101,15 @@ store_mode = Switch(
     ),
     source="vLLM v1/simple_kv_offload/manager.py: lazy_offload, off by default, 586-640 in 0.32.0; seeds 004",
 )
+store_choice = Switch(
+    name="store_choice",
+    values=("everything", "chosen"),
+    doc=(
+        "What a store scan stores: all that it comes to, or what the connector chooses (prompts only, so many blocks "
+        "of a request, prefixes that were seen several times). What it does not choose, nobody is owed."
+    ),
+    source="contract J3: below threshold; B-041 vllm #52022",
+)
 kv_reset = Switch(
     name="kv_reset",
     values=("ignored", "forget", "flush", "hold"),
@@ -123,7 +132,7 @@ stale_work = Switch(
         "looks at the jobs that a reset has cleared"
     ),
 )
-SWITCHES = (store_dedup, source_hold, idle, finish_store, match_busy, store_mode, kv_reset, stale_work)
+SWITCHES = (store_dedup, source_hold, idle, finish_store, match_busy, store_mode, store_choice, kv_reset, stale_work)
 
 r, r2 = request.var("r"), request.var("r2")
 b, b2 = block.var("b"), block.var("b2")
