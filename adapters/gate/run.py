@@ -33,8 +33,8 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.specification import UnknownName
 from interlock.statemachine.errors import UnsupportedSwitch
+from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
 from interlock.statemachine.plural import counted
-from interlock.statemachine.unsupported import refuse_what_is_not_run
 
 SHIM = "interlock.adapters.vllm.shim:InterlockShim"
 """Our own machine, where a real vLLM scheduler drives it."""

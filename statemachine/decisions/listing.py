@@ -46,37 +46,37 @@ class ListedDecision:
 
 HAND_WRITTEN = (
     ListedDecision(
-        "choice", "machine.build_connector_meta",
+        "choice", "machine.KVOffloadMachine.build_connector_meta",
         "the order of trials: blocks and loads, flushes, stores of finished requests, store scans",
         "hand-written", "contract 6.1, J5, R-28",
     ),
     ListedDecision(
-        "choice", "machine._scan",
+        "choice", "offload.stores.Stores.scan",
         "stores are tried block by block from the cursor on; a full tier stops the scan until the next step",
         "hand-written", "contract J1, J2",
     ),
     ListedDecision(
-        "choice", "machine.get_num_new_matched_tokens",
+        "choice", "offload.loads.Loads.match",
         "a hit is the longest run of loadable chunks after the GPU's own, of at most num_tokens - 1 tokens",
         "hand-written", "contract R-04 to R-06; vLLM PR 41289, boundary test",
     ),
     ListedDecision(
-        "choice", "machine._publish",
+        "choice", "offload.running.Running.publish",
         "a block is published with the step that makes it full",
         "hand-written", "contract G3, Q13",
     ),
     ListedDecision(
-        "choice", "machine._hold_reference",
+        "choice", "offload.moves.Moves._hold_reference",
         "if a report may free a block, one reference on it from the plan of a store to its last report",
         "hand-written", "contract 2.2; the lifecycle is compiled",
     ),
     ListedDecision(
-        "choice", "pool.ChunkPool",
+        "choice", "pool.pool.ChunkPool",
         "an absent chunk first, then the first in the order of the policy (lru, arc) that may be evicted",
         "hand-written", "contract 3.2, POL/lru",
     ),
     ListedDecision(
-        "choice", "machine._plan_stores", "job ids count up and are never used again",
+        "choice", "offload.stores.Stores._plan", "job ids count up and are never used again",
         "hand-written", "contract I-47",
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from interlock.adapters.embedded import run
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.machine import KVOffloadMachine
-from interlock.statemachine.unsupported import refuse_what_is_not_run
+from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
 
 
 def is_run(switches):

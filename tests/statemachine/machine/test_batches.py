@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.variables import Site
-from interlock.statemachine.asked import BATCHES, LOOKUPS, QUESTIONS
 from interlock.statemachine.decisions.program import Wanted
 from interlock.statemachine.errors import IllegalTransition, SpecificationViolation
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.ledger.containers import Function, IndexedRelation, RecordedFunction
+from interlock.statemachine.offload.asked import BATCHES, LOOKUPS, QUESTIONS
 
 SIZES = {"request": "AB", "block": (1, 2, 3), "chunk": (0, 1), "job": range(5), "hash": ("h1", "h2")}
 ACTIONS = [a for a in SPECIFICATION.actions if a.site == Site.SCHEDULER]

@@ -3,6 +3,8 @@
 import doctest
 import importlib
 import inspect
+import pkgutil
+import pydoc
 import re
 
 import pytest
@@ -11,7 +13,7 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import UnknownName
 from interlock.spec.language.terms import Int, Sub
 from interlock.spec.language.variables import Site
-from interlock.statemachine import machine, pool
+from interlock.statemachine import machine, offload, pool
 from interlock.statemachine.decisions import compile_program
 from interlock.statemachine.decisions.listing import listing, markdown
 from interlock.statemachine.errors import GuardViolation, IllegalTransition, RangeViolation
@@ -35,7 +37,9 @@ def content(ledger):
 
 def test_no_hand_written_code_knows_a_switch_or_its_values():
     words = {w for s in SPECIFICATION.switches for w in (s.name, *s.values)} - {"in_flight", "no", "none"}
-    for module in (machine, pool.pool, pool.arc, pool.lru):
+    parts = [importlib.import_module(f"{offload.__name__}.{m.name}") for m in pkgutil.iter_modules(offload.__path__)]
+    parts.remove(offload.unsupported)
+    for module in (machine, *parts, pool.pool, pool.arc, pool.lru):
         found = words & set(re.findall(r"\w+", inspect.getsource(module)))
         assert not found, f"{module.__name__} names {found}"
 
@@ -75,8 +79,7 @@ def test_the_listing_says_what_is_compiled_and_what_is_not():
     assert not any(r.switches for r in rows if r.how == "hand-written")
     for r in rows:
         if r.kind == "choice":
-            module, _, name = r.where.partition(".")
-            assert hasattr({"machine": machine.KVOffloadMachine, "pool": pool}[module], name)
+            assert pydoc.locate(f"interlock.statemachine.{r.where}") is not None, r.where
     head, _, *lines = markdown(rows).splitlines()
     assert head == "| how | kind | where | what | switches | source |"
     assert len(lines) == len(rows)

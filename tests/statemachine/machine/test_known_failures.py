@@ -14,6 +14,10 @@ from interlock.spec.failures import FAILURES
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.flushes import Flushes
+from interlock.statemachine.offload.moves import Moves
+from interlock.statemachine.offload.running import Running
+from interlock.statemachine.offload.stores import Stores
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,8 @@ class Row:
 
     Args:
         seen: what the mutant fails with.
-        switches, change: of the specification; or ``patch``: replaces a method, given the one that was there.
+        switches, change: of the specification; or ``patch``: replaces a method of the machine or of one of its parts,
+            given the one that was there.
     """
 
     id: str
@@ -31,7 +36,7 @@ class Row:
     seen: str
     switches: dict = field(default_factory=dict)
     change: str = ""
-    patch: tuple[str, Callable] | None = None
+    patch: tuple[type, str, Callable] | None = None
 
 
 ROWS: list[Row] = []
@@ -55,8 +60,8 @@ class TestRow:
     def test_its_mutant_does(self, driver, row, monkeypatch):
         spec = apply(SPECIFICATION, row.change) if row.change else SPECIFICATION
         if row.patch is not None:
-            name, patched = row.patch
-            monkeypatch.setattr(KVOffloadMachine, name, patched(getattr(KVOffloadMachine, name)))
+            part, name, patched = row.patch
+            monkeypatch.setattr(part, name, patched(getattr(part, name)))
 
         with pytest.raises((AssertionError, SpecificationViolation, LookupError), match=row.seen):
             row.play(lambda **sizes: driver(**sizes, spec=spec, **row.switches))
@@ -92,14 +97,20 @@ def stored(d, hashes, name="S", first=50):
 
 def _credited_to_the_last(update):
     def patched(self, output):
-        last = {j.request: j.job for j in self._jobs.values()}
-        completed = {last[self._jobs[job].request]: n for job, n in output.completed.items()}
+        jobs = self._moves.jobs
+        last = {j.request: j.job for j in jobs.values()}
+        completed = {last[jobs[job].request]: n for job, n in output.completed.items()}
         update(self, type(output)(completed, output.failed, output.finished_recving))
 
     return patched
 
 
-@row("B-019", "reports name the job", "not the second", patch=("update_connector_output", _credited_to_the_last))
+@row(
+    "B-019",
+    "reports name the job",
+    "not the second",
+    patch=(KVOffloadMachine, "update_connector_output", _credited_to_the_last),
+)
 def two_rounds_of_one_request(make):
     d = make()
     d.add("A", ["h1", "h2"])
@@ -115,7 +126,12 @@ def two_rounds_of_one_request(make):
     check(d.match("B") == (4, True), "the first job has ended, not the second")
 
 
-@row("B-121", "finish keeps no blocks", "leak", patch=("request_finished", lambda f: lambda *a: f(*a) or True))
+@row(
+    "B-121",
+    "finish keeps no blocks",
+    "leak",
+    patch=(KVOffloadMachine, "request_finished", lambda f: lambda *a: f(*a) or True),
+)
 def finish_with_nothing_outstanding(make):
     d = make()
     d.add("A", [], tokens=3)
@@ -135,7 +151,7 @@ def _only_the_last(metadata):
     return patched
 
 
-@row("B-126", "all stores of a request are tracked", "handle was lost", patch=("_metadata", _only_the_last))
+@row("B-126", "all stores of a request are tracked", "handle was lost", patch=(Moves, "take_metadata", _only_the_last))
 def two_stores_of_one_request(make):
     d = make()
     d.add("A", ["h1", "h2"])
@@ -157,10 +173,10 @@ def one_rank_never_reports(make):
 
 
 def _stalled(scan):
-    return lambda self, behind: None if self._jobs else scan(self, behind)
+    return lambda self, behind: None if self._moves.jobs else scan(self, behind)
 
 
-@row("B-182", "one lost report affects one job", "switched off", patch=("_scan", _stalled))
+@row("B-182", "one lost report affects one job", "switched off", patch=(Stores, "scan", _stalled))
 def others_are_stored_beside_a_stalled_store(make):
     d = make()
     d.store_one("A", "h1", block=1)
@@ -201,7 +217,7 @@ def _rounded_up(publish):
     return lambda self, requests: publish(self, [(tracked, -(-tokens // 4) * 4) for tracked, tokens in requests])
 
 
-@row("B-191", "partly computed blocks are not stored", "second block", patch=("_publish", _rounded_up))
+@row("B-191", "partly computed blocks are not stored", "second block", patch=(Running, "publish", _rounded_up))
 def a_request_ends_in_the_middle_of_a_block(make):
     d = make()
     d.add("A", ["h1", "h2"])
@@ -216,7 +232,7 @@ def a_request_ends_in_the_middle_of_a_block(make):
 
 def _whole_prompt(store):
     def patched(self):
-        for tracked in self._finished:
+        for tracked in self.finished:
             tracked.published = len(tracked.request.block_hashes)
         store(self)
 
@@ -225,7 +241,7 @@ def _whole_prompt(store):
 
 @row(
     "B-001", "what was never scheduled is not stored", "index|never scheduled",
-    patch=("_store_what_was_kept", _whole_prompt),
+    patch=(Stores, "store_what_was_kept", _whole_prompt),
 )  # fmt: skip
 def a_queued_request_is_cancelled(make):
     d = make()
@@ -244,7 +260,7 @@ def _more_than_hashes(publish):
     return patched
 
 
-@row("B-035", "placeholders are not computed tokens", "placeholder", patch=("_publish", _more_than_hashes))
+@row("B-035", "placeholders are not computed tokens", "placeholder", patch=(Running, "publish", _more_than_hashes))
 def scheduled_tokens_run_ahead_of_hashes(make):
     d = make()
     d.add("A", ["h1"], tokens=5)
@@ -257,9 +273,9 @@ def scheduled_tokens_run_ahead_of_hashes(make):
 
 
 def _gives_up(running):
-    def patched(self, step):
-        if self.chunks.absent:
-            running(self, step)
+    def patched(self, step, visits):
+        if self._moves.chunks.absent:
+            running(self, step, visits)
 
     return patched
 
@@ -268,7 +284,7 @@ def _gives_up(running):
     "B-025",
     "a refused store loses nobody's blocks",
     "IndexError|list index|is not stored",
-    patch=("_running", _gives_up),
+    patch=(Running, "run", _gives_up),
 )
 def the_tier_is_full(make):
     d = make(chunks=1)
@@ -309,7 +325,7 @@ def _without(*reset):
     "B-094",
     "a resumed request's block list is replaced",
     "block 1 is free: publish is illegal",
-    patch=("_preempt", _without("table")),
+    patch=(Running, "preempt", _without("table")),
 )
 def preempted_and_resumed(make):
     d = make()
@@ -326,7 +342,7 @@ def preempted_and_resumed(make):
 
 @row(
     "B-166", "list and cursor are moved back together", "cursor",
-    patch=("_preempt", _without("published", "scanned")),
+    patch=(Running, "preempt", _without("published", "scanned")),
 )  # fmt: skip
 def preempted_after_a_store(make):
     d = make(chunks=1)
@@ -341,7 +357,7 @@ def preempted_after_a_store(make):
 
 
 @row("B-175", "a finish without blocks takes none of a plan's", "list index", patch=(
-    "request_finished", lambda finish: lambda self, request, blocks: (
+    KVOffloadMachine, "request_finished", lambda finish: lambda self, request, blocks: (
         self._tracked[request.request_id].table.__setitem__(slice(None), blocks), finish(self, request, blocks))[1],
 ))  # fmt: skip
 def finish_comes_with_an_empty_list(make):
@@ -369,7 +385,12 @@ def _all_tokens(match):
     return patched
 
 
-@row("B-177", "a full hit leaves a token", "nothing is left", patch=("get_num_new_matched_tokens", _all_tokens))
+@row(
+    "B-177",
+    "a full hit leaves a token",
+    "nothing is left",
+    patch=(KVOffloadMachine, "get_num_new_matched_tokens", _all_tokens),
+)
 def the_whole_prompt_is_in_the_tier(make):
     d = make()
     stored(d, ["h1", "h2"])
@@ -382,7 +403,7 @@ def _of_the_whole_prompt(match):
     return lambda self, request, computed: (match(self, request, 0)[0] - 2 * computed, True)
 
 
-@row("B-057", "hits are in range", "of 4", patch=("get_num_new_matched_tokens", _of_the_whole_prompt))
+@row("B-057", "hits are in range", "of 4", patch=(KVOffloadMachine, "get_num_new_matched_tokens", _of_the_whole_prompt))
 def what_the_gpu_has_is_no_hit(make):
     d = make()
     stored(d, ["h1", "h2"])
@@ -396,7 +417,7 @@ def _as_looked_up(admit):
     return lambda self, visit: admit(self, type(visit)(visit.tracked, visit.block_ids, len(visit.tracked.matched)))
 
 
-@row("B-102", "only what is retrieved is pinned", "granted", patch=("_admit", _as_looked_up))
+@row("B-102", "only what is retrieved is pinned", "granted", patch=(KVOffloadMachine, "_admit", _as_looked_up))
 def less_is_granted_than_was_found(make):
     d = make()
     stored(d, ["h1", "h2"])
@@ -406,7 +427,9 @@ def less_is_granted_than_was_found(make):
     check(len(d.build().load_jobs) == 1, "one block was granted")
 
 
-@row("B-074", "nothing is loaded where nothing is granted", "granted", patch=("_admit", _as_looked_up))
+@row(
+    "B-074", "nothing is loaded where nothing is granted", "granted", patch=(KVOffloadMachine, "_admit", _as_looked_up)
+)
 def another_connector_was_chosen(make):
     d = make()
     stored(d, ["h1", "h2"])
@@ -477,9 +500,9 @@ def _no_flushes(_):
     "B-092",
     "queued stores are flushed before a preemption's blocks go",
     "fenced",
-    patch=("_order_flushes", _no_flushes),
+    patch=(Flushes, "order", _no_flushes),
 )
-@row("B-128", "a preemption waits for readers", "fenced", patch=("_order_flushes", _no_flushes))
+@row("B-128", "a preemption waits for readers", "fenced", patch=(Flushes, "order", _no_flushes))
 def preempted_while_its_store_runs(make):
     d = make()
     job = d.store_one("A", "h1", block=1).job
@@ -500,7 +523,7 @@ def preempted_and_nobody_has_its_block_yet(make):
 
 
 @row("B-119", "abort is legal in every state", "was let in", patch=(
-    "request_finished", lambda finish: lambda self, request, blocks: (
+    KVOffloadMachine, "request_finished", lambda finish: lambda self, request, blocks: (
         check(self._tracked[request.request_id].table, "nobody was let in"), finish(self, request, blocks))[1],
 ))  # fmt: skip
 def aborted_in_every_state(make):
@@ -524,13 +547,18 @@ def aborted_in_every_state(make):
 
 def _remembered(match):
     def patched(self, request, computed):
-        self._jobs[-1] = None
+        self._moves.jobs[-1] = None
         return match(self, request, computed)
 
     return patched
 
 
-@row("B-181", "a lookup leaves no record", "still at work|NoneType", patch=("get_num_new_matched_tokens", _remembered))
+@row(
+    "B-181",
+    "a lookup leaves no record",
+    "still at work|NoneType",
+    patch=(KVOffloadMachine, "get_num_new_matched_tokens", _remembered),
+)
 def aborted_between_lookup_and_allocation(make):
     d = make(chunks=1)
     stored(d, ["h1"])
@@ -539,7 +567,7 @@ def aborted_between_lookup_and_allocation(make):
     d.finish("B")
     d.step()
     check(not d.machine.has_pending_work(), "still at work")
-    check(not d.machine._jobs, "still at work: a record of the lookup is left")
+    check(not d.machine._moves.jobs, "still at work: a record of the lookup is left")
     d.add("C", ["g1"])
     d.admit("C", [3, 4])
 

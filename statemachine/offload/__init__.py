@@ -1,0 +1,1 @@
+"""The parts of ``KVOffloadMachine``, one idea each; ``machine`` puts them together."""
