@@ -130,7 +130,7 @@ SKIP_HAS_ITS_WORD = ActionProperty(
     formula=_first_word
     | (
         Primed(body=scan_result(b).eq(scan_results["excused"]))
-        & (store_choice.is_("chosen") | _no_chunk_to_take)
+        & (store_choice.is_("some_blocks") | _no_chunk_to_take)
         & ~_is_stored
     ),
 )

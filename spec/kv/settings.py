@@ -6,7 +6,7 @@ from interlock.spec.language.settings import Preset, Slice, expect
 
 
 def _preset(name: str, doc: str, **values: str) -> Preset:
-    return Preset(name=name, values={"store_mode": "eager", "store_choice": "everything", **values}, doc=doc)
+    return Preset(name=name, values={"store_mode": "eager", "store_choice": "every_block", **values}, doc=doc)
 
 
 PRESETS = (
@@ -244,7 +244,7 @@ EXPECTATIONS = (
     expect("holds", "reset", _FORGOTTEN, "chunks of open jobs stay reserved", _SIMPLE_NEW, store_mode="lazy"),
     # contract J3: what a connector chooses not to store
     *(
-        expect("holds", slice_, property_, "what is left by choice nobody is owed", store_choice="chosen")
+        expect("holds", slice_, property_, "what is left by choice nobody is owed", store_choice="some_blocks")
         for slice_, property_ in (
             *(
                 (s, p)

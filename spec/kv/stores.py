@@ -57,7 +57,7 @@ FENCE_SETTLED = need(
 EAGERLY = need("eagerly", store_mode.is_("eager"), policy=True)
 NOT_IN_FLIGHT = need("not-in-flight", ~dedup_says_skip(b, block_hash(b)), policy=True)
 NOT_STORED = need("not-stored", ~serves(b), policy=True)
-CHOOSES = store_choice.is_("chosen")
+CHOOSES = store_choice.is_("some_blocks")
 
 
 _STILL_READ = exists(j2, stale_load(j2) & job_chunk(j2).eq(c))

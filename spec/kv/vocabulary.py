@@ -103,7 +103,7 @@ store_mode = Switch(
 )
 store_choice = Switch(
     name="store_choice",
-    values=("everything", "chosen"),
+    values=("every_block", "some_blocks"),
     doc=(
         "What a store scan stores: all that it comes to, or what the connector chooses (prompts only, so many blocks "
         "of a request, prefixes that were seen several times). What it does not choose, nobody is owed."

@@ -137,7 +137,7 @@ WITNESSES = (
         "a-scan-leaves-a-block-by-choice",
         Primed(body=scan_result(b).eq(scan_results["excused"])) & exists(c, chunk_state(c).eq(chunk_states["absent"])),
         "A scan passes over a block that has room, because the connector chooses so.", TINY, STORE,
-        actions=("skip_store",), source="contract J3: below threshold", applies=store_choice.is_("chosen"),
+        actions=("skip_store",), source="contract J3: below threshold", applies=store_choice.is_("some_blocks"),
     ),
     _witness(
         "some-load-fails-on-one-worker", exists(j, failure_seen(j) & job_loads(j) & (pending_count(j) > 0)),
