@@ -9,13 +9,16 @@ and which are written here: ``python -m interlock.statemachine.decisions.listing
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
+from interlock.statemachine.deadlines import Clock, Deadlines
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.loads import Loads
 from interlock.statemachine.offload.moves import Moves
+from interlock.statemachine.offload.offering import Offering
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.stores import Stores
 from interlock.statemachine.offload.tracked import Tracked, Visit
@@ -27,6 +30,7 @@ from interlock.statemachine.port import (
     RequestLike,
     ScheduledStep,
 )
+from interlock.statemachine.recovery import Offers
 
 
 class KVOffloadMachine:
@@ -34,6 +38,8 @@ class KVOffloadMachine:
 
     Args:
         switches: a value for every switch of the specification; the default preset if not given.
+        deadline: how long a request is told to ask again later, in units of ``clock``; then it computes its prompt.
+        offers: who is offered nothing any more; whoever recovers from failed loads may share it.
         policy: which ready chunk makes room first, ``lru`` or ``arc``.
         checking: whether each action checks its guard. Tables and counters are always checked, and what the
             machine has to ask it asks; without, the rest is believed, as tests with checking have shown it.
@@ -50,6 +56,9 @@ class KVOffloadMachine:
         num_chunks: int,
         num_workers: int,
         switches: Mapping[str, str] | None = None,
+        deadline: float = 60.0,
+        clock: Clock = time.monotonic,
+        offers: Offers | None = None,
         policy: str = "lru",
         checking: bool = True,
         spec: Specification = SPECIFICATION,
@@ -69,6 +78,7 @@ class KVOffloadMachine:
         self._stores = Stores(moves, self._behind)
         self._loads = Loads(moves, block_size=block_size)
         self._flushes = Flushes(moves, self._tracked)
+        self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
         self._phase, self._block_state = self.ledger.function("phase"), self.ledger.function("block_state")
         self._stepping = self.ledger.condition("build_connector_meta", "something-to-do")
 
@@ -89,9 +99,11 @@ class KVOffloadMachine:
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """The ready chunks that continue what the GPU has, up to the last token but one.
 
-        ``None`` if a request that the tier has something for may not load yet.
+        ``None`` if a request that the tier has something for may not load yet, until its deadline; nothing once a load
+        for it has failed.
         """
-        return self._loads.match(self._tracked[request.request_id], num_computed_tokens)
+        found = self._loads.match(self._tracked[request.request_id], num_computed_tokens)
+        return self._offering.answer(request.request_id, found)
 
     def update_state_after_alloc(
         self, request: RequestLike, block_ids: Sequence[int], num_external_tokens: int
@@ -111,6 +123,7 @@ class KVOffloadMachine:
             for visit in self._visits:
                 self._admit(visit)
                 request = visit.tracked.request.request_id
+                self._offering.admitted(request)
                 if request in computed:
                     self._running.publish([(visit.tracked, computed[request] + step.num_scheduled_tokens[request])])
             self._visits.clear()
@@ -132,6 +145,9 @@ class KVOffloadMachine:
             IllegalTransition: a report on a job that is not open, or one report too many.
         """
         self._step_is_over()
+        for job in output.failed:
+            if self._moves.loads(job):
+                self._offering.failed(self._moves.jobs[job].request)
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
             self._moves.do_each(event, (job for job, times in counts.items() for _ in range(times)))
         for request in output.finished_recving:
@@ -142,6 +158,7 @@ class KVOffloadMachine:
         self._step_is_over()
         tracked = self._tracked.pop(request.request_id)
         self._running.finished(request.request_id)
+        self._offering.finished(request.request_id)
         self._moves.do("finish", request.request_id)
         self._stores.finished.append(tracked)
         return False

@@ -61,6 +61,11 @@ HAND_WRITTEN = (
         "hand-written", "contract R-04 to R-06; vLLM PR 41289, boundary test",
     ),
     ListedDecision(
+        "choice", "offload.offering.Offering.answer",
+        "a request whose load has failed, or told to ask later for as long as the deadline, computes its prompt",
+        "hand-written", "contract R-02, V-03, D9; who is refused is compiled",
+    ),
+    ListedDecision(
         "choice", "offload.running.Running.publish",
         "a block is published with the step that makes it full",
         "hand-written", "contract G3, Q13",
@@ -88,19 +93,19 @@ def _choice(where: str, text: str, source: str) -> ListedDecision:
 
 HAND_WRITTEN_FOR_ENCODERS = (
     _choice(
-        "answers.Answers._note_match",
+        "encoder.answers.Answers._note_match",
         "what num_computed_tokens covers to its end is matched, in each visit to a request without KV; "
         "the rest is future",
         "contract 5(a), R-65",
     ),
     _choice(
-        "answers.Answers._fetch",
+        "encoder.answers.Answers._fetch",
         "of the items asked about, in the order of the prompt, those that the other side offers and neither pool nor "
         "encoder cache has; not after the request's budget is spent, if it can encode the item",
         "contract 4.2, R-66",
     ),
     _choice(
-        "answers.Answers.may_go_on",
+        "encoder.answers.Answers.may_go_on",
         "a no is said again without a look while computed tokens and the pool are the same",
         "R-64",
     ),
@@ -111,39 +116,39 @@ HAND_WRITTEN_FOR_ENCODERS = (
         "R-66, contract 4.2",
     ),
     _choice(
-        "pool.ItemPool.make_room",
+        "encoder.pool.ItemPool.make_room",
         "a free place first, then the first entry in the order of the policy (lru, arc) that may be evicted and that "
         "the request at hand does not ask for",
         "contract 4.2",
     ),
-    _choice("pool.ItemPool.start", "ids of transfers count up and are never used again", "R-57, R-70"),
+    _choice("encoder.pool.ItemPool.start", "ids of transfers count up and are never used again", "R-57, R-70"),
     _choice(
-        "entries.Entries.find",
+        "encoder.entries.Entries.find",
         "an item of which only an unused entry is left is found unless the visit counts on its slot already",
         "contract N2, N4",
     ),
     _choice(
-        "entries.Entries.take",
+        "encoder.entries.Entries.take",
         "the entry that has been unused for longest makes room; what the connector holds is loaded, the rest encoded",
         "contract N4, 4.3",
     ),
     _choice(
-        "entries.Entries.advance",
+        "encoder.entries.Entries.advance",
         "a step reads the features that its tokens overlap, and those that are not settled; at its end one is counted",
         "contract I-67; vLLM PR 45347",
     ),
     _choice(
-        "scheduler.EncoderCacheScheduler._visit_runners",
+        "encoder.scheduler.EncoderCacheScheduler._visit_runners",
         "before the queue, those that run and that nobody has asked about are passed over as the answer would be",
         "contract section 1, Q19, Q20",
     ),
     _choice(
-        "scheduler.EncoderCacheScheduler.take_unavailable_requests",
+        "encoder.scheduler.EncoderCacheScheduler.take_unavailable_requests",
         "a request is unrecoverable if it gave up an item that has no data here and that it still needs",
         "contract Q34, R-66",
     ),
     _choice(
-        "scheduler.EncoderCacheScheduler._forget_if_over",
+        "encoder.scheduler.EncoderCacheScheduler._forget_if_over",
         "an id that comes again is another request: its name has the number of its arrival, and never comes again",
         "R-57",
     ),
@@ -172,23 +177,23 @@ HAND_WRITTEN_FOR_RECOVERY = (
         "contract I-15",
     ),
     _choice(
-        "pieces.Cuts",
+        "recovery.pieces.Cuts",
         "a block of many tokens is as many blocks of one as counts end within it; it is invalid by its first, wrong "
         "from its first wrong one on, and found if all are",
         "module engine: one block holds one token",
     ),
     _choice(
-        "pieces.from_the_first_of",
+        "recovery.pieces.from_the_first_of",
         "what comes before the first failed block of a request is left out: no action touches it",
         "contract 5(b)",
     ),
     _choice(
-        "pieces.has_what_it_attends_to",
+        "recovery.pieces.has_what_it_attends_to",
         "a request whose windowed group has given back what it would attend to is to be preempted",
         "R-45: not asked of vLLM, which refuses such reports",
     ),
     _choice(
-        "books.with_prompts",
+        "recovery.books.with_prompts",
         "where the specification says how many tokens every prompt has, each request's own number is read",
         "module engine: PROMPT",
     ),

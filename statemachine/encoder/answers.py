@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from interlock.statemachine.deadlines import Deadlines
 from interlock.statemachine.encoder.books import Books
-from interlock.statemachine.encoder.deadlines import Deadlines
 from interlock.statemachine.encoder.features import future_mm_features
 from interlock.statemachine.encoder.pool import ItemPool
 from interlock.statemachine.encoder.port import Transfer

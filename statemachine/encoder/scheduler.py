@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 
 from interlock.spec.encoder import SPECIFICATION
 from interlock.spec.language.specification import Specification
+from interlock.statemachine.deadlines import Clock, Deadlines
 from interlock.statemachine.encoder.answers import Answers
 from interlock.statemachine.encoder.books import Books, Record
-from interlock.statemachine.encoder.deadlines import Clock, Deadlines
 from interlock.statemachine.encoder.entries import Entries
 from interlock.statemachine.encoder.features import end_of, read_mm_features
 from interlock.statemachine.encoder.pool import ItemPool

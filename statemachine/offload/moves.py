@@ -82,6 +82,10 @@ class Moves:
         """Whether nothing is against an action."""
         return self._why_not[action](*known) is None
 
+    def loads(self, job: int) -> bool:
+        """Whether it is a load on which some report is due."""
+        return job in self.jobs and job in self._job_loads
+
     def take_metadata(self) -> ConnectorMetadata:
         """What was sent about jobs since this was last asked."""
         sent, self._outbox = self._outbox, defaultdict(dict)

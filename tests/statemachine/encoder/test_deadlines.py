@@ -3,7 +3,7 @@
 import pytest
 from support.encoder_engine import feature
 
-from interlock.statemachine.encoder.deadlines import Deadlines
+from interlock.statemachine.deadlines import Deadlines
 
 
 def state(engine, name):

@@ -31,13 +31,16 @@ class Pool:
 class Driver:
     """Short words for what an engine does; four tokens per block."""
 
-    def __init__(self, workers=1, chunks=4, *, spec=SPECIFICATION, **switches):
+    def __init__(self, workers=1, chunks=4, *, spec=SPECIFICATION, deadline=60.0, clock=float, offers=None, **switches):
         self.pool = Pool()
         self.machine = KVOffloadMachine(
             block_size=4,
             num_chunks=chunks,
             num_workers=workers,
             switches=SPECIFICATION.switch_values(changes=switches),
+            deadline=deadline,
+            clock=clock,
+            offers=offers,
             spec=spec,
         )
         self.machine.bind_gpu_block_pool(self.pool)
