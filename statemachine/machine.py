@@ -10,7 +10,7 @@ and which are written here: ``python -m interlock.statemachine.decisions.listing
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
@@ -43,6 +43,8 @@ class KVOffloadMachine:
         policy: which ready chunk makes room first, ``lru`` or ``arc``.
         checking: whether each action checks its guard. Tables and counters are always checked, and what the
             machine has to ask it asks; without, the rest is believed, as tests with checking have shown it.
+        contain: whether a report on a job on which none is due is counted (:attr:`contained`) and dropped, where it
+            raises otherwise.
 
     Raises:
         UnknownPolicy: there is no policy of that name.
@@ -61,8 +63,11 @@ class KVOffloadMachine:
         offers: Offers | None = None,
         policy: str = "lru",
         checking: bool = True,
+        contain: bool = False,
         spec: Specification = SPECIFICATION,
     ) -> None:
+        self.contained = 0
+        self._contain = contain
         values = spec.switch_values() if switches is None else dict(switches)
         refuse_what_is_not_run(values)
         self._moves = moves = Moves(
@@ -142,14 +147,14 @@ class KVOffloadMachine:
         """See :class:`ConnectorPort`.
 
         Raises:
-            IllegalTransition: a report on a job that is not open, or one report too many.
+            IllegalTransition: a report on a job that is not open, or one report too many, unless those are contained.
         """
         self._step_is_over()
         for job in output.failed:
             if self._moves.loads(job):
                 self._offering.failed(self._moves.jobs[job].request)
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
-            self._moves.do_each(event, (job for job, times in counts.items() for _ in range(times)))
+            self._moves.do_each(event, self._reported(counts))
         for request in output.finished_recving:
             self._moves.do("loaded", request)
 
@@ -179,6 +184,15 @@ class KVOffloadMachine:
             if tracked.published:
                 self._behind.add(request)
         return succeeds
+
+    def _reported(self, counts: Mapping[int, int]) -> Iterable[int]:
+        """Each job as often as it is reported on; asked for one by one, each when the one before has been counted."""
+        for job, times in counts.items():
+            for _ in range(times):
+                if self._contain and not self._moves.is_due(job):
+                    self.contained += 1
+                else:
+                    yield job
 
     def _admit(self, visit: Visit) -> None:
         self._running.grow(visit.tracked, visit.block_ids[len(visit.tracked.table) :])

@@ -86,6 +86,10 @@ class Moves:
         """Whether it is a load on which some report is due."""
         return job in self.jobs and job in self._job_loads
 
+    def is_due(self, job: int) -> bool:
+        """Whether some report on the job is still to come."""
+        return bool(self._pending_count.get(job))
+
     def take_metadata(self) -> ConnectorMetadata:
         """What was sent about jobs since this was last asked."""
         sent, self._outbox = self._outbox, defaultdict(dict)

@@ -1,6 +1,7 @@
 """A machine with an engine's part played by hand."""
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import pytest
 
@@ -31,16 +32,14 @@ class Pool:
 class Driver:
     """Short words for what an engine does; four tokens per block."""
 
-    def __init__(self, workers=1, chunks=4, *, spec=SPECIFICATION, deadline=60.0, clock=float, offers=None, **switches):
+    def __init__(self, workers=1, chunks=4, *, spec=SPECIFICATION, options=MappingProxyType({}), **switches):
         self.pool = Pool()
         self.machine = KVOffloadMachine(
             block_size=4,
             num_chunks=chunks,
             num_workers=workers,
             switches=SPECIFICATION.switch_values(changes=switches),
-            deadline=deadline,
-            clock=clock,
-            offers=offers,
+            **options,
             spec=spec,
         )
         self.machine.bind_gpu_block_pool(self.pool)

@@ -45,7 +45,7 @@ def test_an_id_that_comes_again_is_another_request(driver):
 
 
 def test_the_old_value_of_reoffer_offers_it_again(driver):
-    d = driver(offers=Offers(ENGINE.switch_values(changes={"reoffer": "allowed"})))
+    d = driver(options={"offers": Offers(ENGINE.switch_values(changes={"reoffer": "allowed"}))})
     fails(d)
 
     assert d.match("B") == (4, True)
@@ -70,10 +70,10 @@ class Time:
         return self.now
 
 
-def put_off(driver, **options):
+def put_off(driver, deadline):
     """A preempted request of whose blocks one is in the tier, and one is under way to it."""
     time = Time()
-    d = driver(clock=time, **options)
+    d = driver(options={"clock": time, "deadline": deadline})
     d.add("A", ["h1", "h2"])
     d.admit("A", [1, 2, 3])
     first, _ = d.build().store_jobs
