@@ -5,6 +5,7 @@ from __future__ import annotations
 from interlock.spec.language.build import build
 from interlock.spec.language.specification import Specification
 from interlock.spec.lookup.actions import ACTIONS
+from interlock.spec.lookup.demonstrations import DEMONSTRATIONS
 from interlock.spec.lookup.lifecycles import LIFECYCLES
 from interlock.spec.lookup.properties import PROPERTIES
 from interlock.spec.lookup.quiescence import QUIESCENCE
@@ -26,7 +27,7 @@ SPECIFICATION = build(
         properties=(*PROPERTIES, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
-        demonstrations=(),
+        demonstrations=DEMONSTRATIONS,
     )
 )
 

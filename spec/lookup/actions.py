@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.actions import Action, Fairness, assign, assign_all, fire, need
-from interlock.spec.language.terms import Term, forall
+from interlock.spec.language.actions import Action, Conjunct, Fairness, assign, assign_all, fire, need
+from interlock.spec.language.terms import Term, exists, forall, ite
 from interlock.spec.language.variables import Site
-from interlock.spec.lookup.predicates import awaits, full, has, no_visit, upto, wider
+from interlock.spec.lookup.predicates import (
+    awaits,
+    full,
+    has,
+    key_is,
+    longest,
+    matched,
+    no_visit,
+    nobody_asks,
+    says_only_later,
+    upto,
+    wider,
+)
 from interlock.spec.lookup.vocabulary import (
     accepted,
     ahead,
     asked,
     asking_order,
     bound,
+    check_deadline,
     covers,
     deferred,
     g,
@@ -20,6 +33,7 @@ from interlock.spec.lookup.vocabulary import (
     lowered_defer,
     p,
     p2,
+    promotion_room,
     prompt_order,
     q,
     q2,
@@ -30,7 +44,6 @@ from interlock.spec.lookup.vocabulary import (
 
 SCHEDULER = Site.SCHEDULER
 
-_NOTHING_SETTLED = need("nothing-settled", forall(g2, q2, ~settled(g2, q2)))
 _NO_VISIT = need("no-visit", no_visit())
 _PART_OF_A_VISIT = "a lookup is one call, which the visit of a request goes through to its end"
 
@@ -47,7 +60,7 @@ declare_windowed = Action(
 
 lay_out = Action(
     name="lay_out", event="lay_out", params=(p,), site=SCHEDULER,
-    guard=(need("not-laid", ~prompt_order.has(p)), _NOTHING_SETTLED),
+    guard=(need("not-laid", ~prompt_order.has(p)),),
     updates=prompt_order.push_back(p),
     source="contract 3.2: keys are hashes of prefixes",
     doc="The prompt has one chunk more.",
@@ -82,11 +95,17 @@ add_request = Action(
 
 
 def _key(
-    name: str, doc: str, source: str, fairness: Fairness = Fairness.NONE, why: str = "", fault: bool = False
+    name: str,
+    doc: str,
+    source: str,
+    fairness: Fairness = Fairness.NONE,
+    why: str = "",
+    fault: bool = False,
+    guard: tuple[Conjunct, ...] = (_NO_VISIT,),
 ) -> Action:
     return Action(
         name=name, event=name, params=(g, p), site=SCHEDULER, fault=fault, fires=(fire("key", g, p),),
-        guard=(_NO_VISIT,), fairness=fairness, fairness_why=why, source=source, doc=doc,
+        guard=guard, fairness=fairness, fairness_why=why, source=source, doc=doc,
     )  # fmt: skip
 
 
@@ -100,6 +119,43 @@ chunk_completed = _key(
 )  # fmt: skip
 chunk_failed = _key("chunk_failed", "The store of the chunk has failed.", "contract 3.2", fault=True)
 chunk_evicted = _key("chunk_evicted", "The tier makes room.", "contract 3.2, I-40")
+
+_EVICTS_ANY = promotion_room.is_("evicts_any")
+check_begun = _key(
+    "check_begun",
+    "The tier lacks the chunk, and a further one is still to say whether it has it: RETRY. (The first who asks starts "
+    "the check; its verdict is kept as long as somebody asks.)",
+    "contract 5(d) RETRY; vLLM 0.32.0 v1/kv_offload/tiering/async_lookup.py:153-180",
+    guard=(need("nobody-has-asked", nobody_asks()),),
+)  # fmt: skip
+check_found = _key(
+    "check_found", "The further tier has the chunk, and whoever hears of it starts its promotion: HIT_PENDING.",
+    "contract 3.2 prepare_store; vLLM 0.32.0 v1/kv_offload/tiering/manager.py:455-463",
+    guard=(),
+)  # fmt: skip
+check_missed = _key(
+    "check_missed", "The further tier has not got the chunk, or there is no room for it: MISS.",
+    "vLLM 0.32.0 v1/kv_offload/tiering/manager.py:455-479",
+)  # fmt: skip
+check_expired = _key(
+    "check_expired", "The further tier has not answered in time, and its answer is taken for no.", "contract V-03",
+    Fairness.STRONG, "a deadline passes between two visits",
+    guard=(_NO_VISIT, need("has-a-deadline", check_deadline.is_("expires")),),
+)  # fmt: skip
+
+promotion_evicts = Action(
+    name="promotion_evicts", event="promotion_evicts", params=(g, p), site=SCHEDULER,
+    fires=(fire("key", g, p),),
+    guard=(
+        need("for-a-promotion", exists(g2, p2, key_is(g2, p2, "pending"))),
+        need("spares-what-is-asked-for", nobody_asks() | (_EVICTS_ANY & ~exists(r, matched(r)))),
+    ),
+    source="contract 3.2 prepare_store; vLLM 0.32.0 v1/kv_offload/tiering/manager.py:483-540",
+    doc=(
+        "To make room for a promotion the tier evicts the chunk. The further tier has that one too, as it gets "
+        "whatever is stored, so whoever asks next has it promoted again."
+    ),
+)  # fmt: skip
 
 begin_lookup = Action(
     name="begin_lookup", event="begin_lookup", params=(r, q), site=SCHEDULER,
@@ -130,6 +186,7 @@ _TO_ASK = (
     ),
 )
 _lowers = bound(r).ne(q)
+_later = says_only_later(r, g)
 _cleared = _lowers & deferred(r) & lowered_defer.is_("cleared")
 
 
@@ -144,28 +201,29 @@ ask = Action(
     guard=(
         *_TO_ASK,
         need("within-the-bound", upto(q, bound(r))),
-        need("has-all-it-needs", has(g, q)),
-        need("rightmost", forall(q2, (ahead(q, q2) & upto(q2, bound(r))) >> ~has(g, q2))),
+        need("has-all-it-needs", ite(_later, ~_lowers, has(g, q))),
+        need("rightmost", _later | longest(g, q, bound(r))),
     ),
     updates=(
         assign(bound(r), q),
         assign_all(g2, to=accepted(r, g2), value=g2.eq(g) | (accepted(r, g2) & _stands(g2))),
-        assign(deferred(r), (deferred(r) & ~_cleared) | awaits(g, q)),
+        assign(deferred(r), (deferred(r) & ~_cleared) | _later | awaits(g, q)),
         assign(asked(r, g, bound(r)), True),
     ),
     fairness=Fairness.WEAK, fairness_why=_PART_OF_A_VISIT,
     source="contract 5(d) _maximal_prefix_lookup, _sliding_window_lookup; vLLM PR 41228",
     doc=(
         "Group g answers with the longest hit up to the bound, by prefix or by suffix, which becomes the bound. What "
-        "is still being stored counts, and defers. Who had accepted a higher bound is asked again: windowed groups, "
-        "because a shorter hit needs other chunks of them; full groups only if an 'ask later' is cleared with it."
+        "is still being stored, or looked for, counts, and defers. Who had accepted a higher bound is asked again: "
+        "windowed groups, because a shorter hit needs other chunks of them; full groups only if an 'ask later' is "
+        "cleared with it."
     ),
 )  # fmt: skip
 
 ask_in_vain = Action(
     name="ask_in_vain", event="ask_in_vain", params=(r, g), site=SCHEDULER,
     fires=(fire("lookup", r),),
-    guard=(*_TO_ASK, need("has-nothing", forall(q, upto(q, bound(r)) >> ~has(g, q)))),
+    guard=(*_TO_ASK, need("has-nothing", ~_later & forall(q, upto(q, bound(r)) >> ~has(g, q)))),
     fairness=Fairness.WEAK, fairness_why=_PART_OF_A_VISIT,
     source="contract 5(d), Q10",
     doc="Group g has no hit at all up to the bound, and so there is none.",
@@ -188,7 +246,7 @@ answer_later = Action(
     guard=(_ALL_ACCEPT, need("something-deferred", deferred(r))),
     fairness=Fairness.WEAK, fairness_why=_PART_OF_A_VISIT,
     source="contract Q4, R-02; 5(d)",
-    doc="The bound is stable, and part of that hit is still being stored: r asks again later.",
+    doc="The bound is stable, and part of that hit is still being stored, or looked for: r asks again later.",
 )  # fmt: skip
 
 end_visit = Action(
@@ -202,5 +260,6 @@ end_visit = Action(
 ACTIONS = (
     declare_windowed, lay_out, settle, add_request,
     chunk_stored, chunk_planned, chunk_completed, chunk_failed, chunk_evicted,
+    check_begun, check_found, check_missed, check_expired, promotion_evicts,
     begin_lookup, ask, ask_in_vain, answer_hit, answer_later, end_visit,
 )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-WINDOWS, THREE_GROUPS, PENDING = "lookup_windows", "lookup_three_groups", "lookup_pending"
+WINDOWS, THREE_GROUPS = "lookup_windows", "lookup_three_groups"
+PENDING, CHECKS = "lookup_pending", "lookup_checks"
 ALL_READY = (THREE_GROUPS, WINDOWS)
-EVERY = (PENDING, *ALL_READY)
+SOME_TO_COME = (PENDING, CHECKS)
+EVERY = (*SOME_TO_COME, *ALL_READY)
 """The smallest first: runs that a proof asks for are searched in this order."""

@@ -35,6 +35,11 @@ KEY = Lifecycle(
         row("pending", "chunk_completed", "ready", source="contract J11, 3.2 complete_store"),
         row("pending", "chunk_failed", "miss", source="contract 3.2 complete_store"),
         row("ready", "chunk_evicted", "miss", source="contract 3.2, I-40"),
+        row("miss", "check_begun", "unresolved", source="contract 5(d) RETRY; R-02"),
+        row("unresolved", "check_found", "pending", source="contract 3.2 prepare_store: a promotion"),
+        row("unresolved", "check_missed", "miss", source="contract 5(d) MISS"),
+        row("unresolved", "check_expired", "miss", source="contract V-03"),
+        row("ready", "promotion_evicts", "pending", source="contract 3.2 prepare_store evicts"),
     ),
 )
 

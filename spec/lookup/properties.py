@@ -12,8 +12,26 @@ from interlock.spec.language.properties import (
     witnesses_of,
 )
 from interlock.spec.language.terms import Primed, exists, forall
-from interlock.spec.lookup.coverage import ALL_READY, EVERY, PENDING, THREE_GROUPS, WINDOWS
-from interlock.spec.lookup.predicates import awaits, full, has, matched, searching, upto, wider
+from interlock.spec.lookup.checks import FURTHER_TIER
+from interlock.spec.lookup.coverage import (
+    ALL_READY,
+    EVERY,
+    PENDING,
+    SOME_TO_COME,
+    THREE_GROUPS,
+    WINDOWS,
+)
+from interlock.spec.lookup.predicates import (
+    LATER_NAMES_NO_HIT,
+    awaits,
+    full,
+    key_is,
+    matched,
+    may_have,
+    searching,
+    upto,
+    wider,
+)
 from interlock.spec.lookup.vocabulary import (
     accepted,
     ahead,
@@ -24,8 +42,6 @@ from interlock.spec.lookup.vocabulary import (
     g,
     g2,
     g3,
-    key_state,
-    key_states,
     lookup_state,
     lookup_states,
     lowered_bound,
@@ -40,7 +56,7 @@ from interlock.spec.lookup.vocabulary import (
 )
 
 _MEMBERS, _TOTAL, _TRANSITIVE = prompt_order.lemma_ids
-_SETTLED = "all-is-settled-before-lookups"
+_SETTLED, _LAID_OUT = "all-is-settled-before-lookups", "prompt-is-laid-out-before-all-is-settled"
 _open = searching(r) | matched(r)
 
 _lemma = lemmas_of("found-hit-is-ready-in-every-group", EVERY)
@@ -54,6 +70,12 @@ LEMMAS = (
         exists(r, lookup_state(r).ne(lookup_states["absent"])),
     ),
     _lemma(
+        _LAID_OUT,
+        "The prompt is laid out before it is settled what hits need.",
+        exists(g, q, settled(g, q)) >> forall(p, prompt_order.has(p)),
+        exists(g, q, settled(g, q)),
+    ),
+    _lemma(
         "full-group-needs-all",
         "A hit needs of a full group whatever is not behind its end.",
         forall(g, p, q, (full(g) & settled(g, q) & prompt_order.has(p)) >> covers(g, p, q).eq(upto(p, q))),
@@ -65,7 +87,8 @@ LEMMAS = (
         forall(
             r, g, p,
             (_open & accepted(r, g) & covers(g, p, bound(r)))
-            >> (key_state(g, p).ne(key_states["miss"]) & (deferred(r) | key_state(g, p).eq(key_states["ready"]))),
+            >> ((LATER_NAMES_NO_HIT | ~key_is(g, p, "miss"))
+                & (deferred(r) | key_is(g, p, "ready"))),
         ),
         exists(r, g, p, searching(r) & accepted(r, g) & covers(g, p, bound(r))),
     ),
@@ -78,7 +101,7 @@ FOUND_IS_READY = Invariant(
     source="contract I-52, R-06; seeds 003; vLLM PR 41228",
     doc="Every group has ready all that it needs of the hit that a lookup has answered with.",
     slices=EVERY,
-    formula=forall(r, g, p, (matched(r) & covers(g, p, bound(r))) >> key_state(g, p).eq(key_states["ready"])),
+    formula=forall(r, g, p, (matched(r) & covers(g, p, bound(r))) >> key_is(g, p, "ready")),
     premise=exists(r, g, p, matched(r) & windowed(g) & covers(g, p, bound(r)) & ahead(p, bound(r))),
     proved=True,
     proof=(
@@ -86,6 +109,7 @@ FOUND_IS_READY = Invariant(
         _TOTAL,
         _TRANSITIVE,
         _SETTLED,
+        _LAID_OUT,
         "full-group-needs-all",
         "what-accepted-groups-need-is-there",
     ),
@@ -98,11 +122,11 @@ NOTHING_LONGER = Invariant(
     id="nothing-longer-is-left-out",
     source="contract I-52; seeds 003: the loop repeats until it is stable",
     doc=(
-        "No hit beyond the bound is there: some group lacks a chunk of each. So the answer is the longest hit, "
-        "whatever the order in which groups are asked."
+        "No hit beyond the bound is there, or to come: some group lacks a chunk of each. So the answer is the longest "
+        "hit, whatever the order in which groups are asked; what may yet turn up lowers no bound."
     ),
     slices=EVERY,
-    formula=forall(r, q, (_open & ahead(bound(r), q)) >> exists(g, ~has(g, q))),
+    formula=forall(r, q, (_open & ahead(bound(r), q)) >> exists(g, ~may_have(g, q))),
     premise=exists(r, q, matched(r) & ahead(bound(r), q)),
     proved=True,
     proof=(_TOTAL, _SETTLED),
@@ -111,18 +135,18 @@ NOTHING_LONGER = Invariant(
 LATER_IS_OWN = Invariant(
     id="later-is-for-its-own-hit",
     source="contract 5(d): HIT_PENDING defers only inside the accepted run; R-02",
-    doc="A lookup is put off only for a chunk that is being stored, and that some group needs of the very hit.",
-    slices=(PENDING,),
+    doc="A lookup is put off only for a chunk that is to come, or may, and that some group needs of the very hit.",
+    slices=SOME_TO_COME,
     formula=forall(r, (searching(r) & deferred(r)) >> exists(g, accepted(r, g) & awaits(g, bound(r)))),
     premise=exists(r, searching(r) & deferred(r)),
 )
 LATER_IS_SHARED = ActionProperty(
     id="later-is-for-a-hit-of-all",
     source="contract 5(d), R-02",
-    doc="A request is put off for a hit that every group has, or is getting, and of which something is to come.",
-    slices=(PENDING,),
+    doc="A request is put off for a hit of which no group is known to lack a chunk, and something is to come.",
+    slices=SOME_TO_COME,
     actions=("answer_later",),
-    formula=forall(g, has(g, bound(r))) & exists(g, awaits(g, bound(r))),
+    formula=forall(g, may_have(g, bound(r))) & exists(g, awaits(g, bound(r))),
 )
 NOTHING_MISSED = ActionProperty(
     id="missed-lookup-has-no-hit",
@@ -130,7 +154,7 @@ NOTHING_MISSED = ActionProperty(
     doc="A lookup that answers with nothing leaves no hit out: of each, some group lacks a chunk.",
     slices=EVERY,
     actions=("ask_in_vain",),
-    formula=forall(q2, exists(g2, ~has(g2, q2))),
+    formula=forall(q2, exists(g2, ~may_have(g2, q2))),
 )
 ASKED_ONCE = Invariant(
     id="no-group-is-asked-twice-about-one-bound",
@@ -164,7 +188,7 @@ WIDER_FIRST = ActionProperty(
         "A windowed group is asked when all full groups, and those with a wider window, have accepted the bound: "
         "what they lower is not asked in vain."
     ),
-    slices=(WINDOWS, THREE_GROUPS, PENDING),
+    slices=EVERY,
     actions=("ask", "ask_in_vain"),
     formula=windowed(g) >> forall(g2, (full(g2) | wider(g2, g)) >> accepted(r, g2)),
     policy=True,
@@ -173,7 +197,7 @@ ENDS = LeadsTo(
     id="lookup-ends",
     source="seeds 003: the loop terminates",
     doc="Every lookup comes to an answer.",
-    slices=(THREE_GROUPS, PENDING),
+    slices=(THREE_GROUPS, *SOME_TO_COME),
     vars=(r,),
     premise=searching(r),
     conclusion=~searching(r),
@@ -214,16 +238,16 @@ PENDING_ENDS = LeadsTo(
     id="awaited-chunk-comes-or-fails",
     source="contract Q4, R-02, J11: what a lookup waits for is a store, and stores end",
     doc="A chunk that is being stored is not so for ever, however often lookups ask about it.",
-    slices=(PENDING,),
+    slices=SOME_TO_COME,
     vars=(g, p),
-    premise=key_state(g, p).eq(key_states["pending"]),
-    conclusion=key_state(g, p).ne(key_states["pending"]),
+    premise=key_is(g, p, "pending"),
+    conclusion=~key_is(g, p, "pending"),
 )
 ASKED_AGAIN = LeadsTo(
     id="put-off-lookup-is-asked-again",
     source="contract Q4, R-02: every schedule() asks again",
     doc="Who waits for a lookup, put off or not, gets one.",
-    slices=(PENDING,),
+    slices=SOME_TO_COME,
     vars=(r,),
     premise=lookup_state(r).eq(lookup_states["waiting"]),
     conclusion=searching(r),
@@ -234,7 +258,7 @@ WITNESSES = (
         "A request waits for its lookup.", PENDING, source="contract Q1",
     ),
     _witness(
-        "chunk-is-being-stored", exists(g, p, key_state(g, p).eq(key_states["pending"])),
+        "chunk-is-being-stored", exists(g, p, key_is(g, p, "pending")),
         "A chunk is being stored.", PENDING, source="contract 3.2 prepare_store",
     ),
     _witness(
@@ -261,5 +285,5 @@ WITNESSES = (
 PROPERTIES: tuple[Property, ...] = (
     FOUND_IS_READY, NOTHING_LONGER, LATER_IS_OWN, LATER_IS_SHARED, NOTHING_MISSED, ASKED_ONCE, ASKED_FOR_NEWS,
     WIDER_FIRST, WINDOWS_SLIDE, MODEL_IS_LAID_DOWN, FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
-    *WITNESSES, *LEMMAS, *prompt_order.lemmas(EVERY),
+    *FURTHER_TIER, *WITNESSES, *LEMMAS, *prompt_order.lemmas(EVERY),
 )  # fmt: skip

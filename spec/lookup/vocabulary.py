@@ -22,8 +22,11 @@ lookup_states = Enumeration(
 )
 key_states = Enumeration(
     name="key_states",
-    members=("miss", "pending", "ready"),
-    doc="what the tier answers about a key (MISS, HIT_PENDING, HIT); RETRY, of a further tier, is not modelled",
+    members=("miss", "unresolved", "pending", "ready"),
+    doc=(
+        "what the tier answers about a key (MISS, RETRY, HIT_PENDING, HIT); unresolved: the tier lacks the chunk, and "
+        "a further, slower one has not said whether it has it"
+    ),
 )
 ENUMS = (lookup_states, key_states)
 
@@ -54,7 +57,56 @@ asking_order = Switch(
     ),
     source="seeds 003: full-attention groups first, then windowed groups by decreasing window",
 )
-SWITCHES = (lowered_bound, lowered_defer, asking_order)
+unresolved_chunk = Switch(
+    name="unresolved_chunk",
+    values=("counts", "sticky", "missing"),
+    doc=(
+        "What a lookup makes of RETRY. Counts: as it may be there, a hit is not the shorter for it, and waits for it "
+        "if it needs it. Sticky: it does not count, and a group that comes across it says 'later', whatever it has "
+        "further to the left. Missing: it is a miss until it is known."
+    ),
+    source="contract 5(d) _maximal_prefix_lookup, _sliding_window_lookup: RETRY is sticky",
+)
+pending_chunk = Switch(
+    name="pending_chunk",
+    values=("counts", "sticky", "missing"),
+    doc="What a lookup makes of a chunk that is being stored, in the same words.",
+    source="contract 8.3 (lookup: bool in 0.20, bool or None in 0.22, HIT_PENDING), 8.4 (pending in the window: 0.32)",
+)
+deferring_group = Switch(
+    name="deferring_group",
+    values=("lowers_bound", "keeps_bound"),
+    doc=(
+        "What becomes of the bound when a group says 'later': it is lowered to the hit that may come, or it stays, "
+        "because the group's answer is None, which has no length."
+    ),
+    source="contract 5(d): None if any defers; vLLM 0.32.0 offloading/scheduler.py:877 (num_hit_chunks is None)",
+)
+check_deadline = Switch(
+    name="check_deadline",
+    values=("expires", "none"),
+    doc="Whether a chunk of which the further tier says nothing counts as missing after a while.",
+    source=(
+        "contract V-03: RETRY may postpone arbitrarily; vLLM 0.32.0 v1/kv_offload/tiering/p2p/session/client.py:458: "
+        "an unanswered probe stays RETRY; vLLM PR 45765"
+    ),
+)
+promotion_room = Switch(
+    name="promotion_room",
+    values=("spares_asked", "evicts_any"),
+    doc=(
+        "What may be evicted to make room for a chunk of the further tier: what no request that is being looked up "
+        "asks for, or any chunk that nobody loads, one that this very lookup has counted included."
+    ),
+    source=(
+        "vLLM 0.32.0 v1/kv_offload/tiering/manager.py:483-540 (lookup promotes; only the promoted key is protected); "
+        "vLLM #49902; B-030 vllm #54914"
+    ),
+)
+SWITCHES = (
+    lowered_bound, lowered_defer, asking_order,
+    unresolved_chunk, pending_chunk, deferring_group, check_deadline, promotion_room,
+)  # fmt: skip
 
 r = request.var("r")
 g, g2, g3 = group.var("g"), group.var("g2"), group.var("g3")
@@ -85,7 +137,7 @@ bound = function(
 accepted = relation(
     "accepted", r, g, site=S, doc="asked in this lookup, g has what a hit needs that ends with the bound"
 )
-deferred = relation("deferred", r, site=S, doc="some group needs a chunk of this hit that is still being stored")
+deferred = relation("deferred", r, site=S, doc="a group waits for a chunk: it is being stored, or looked for")
 asked = relation("asked", r, g, q, site=G, doc="in this lookup g was asked about hits up to q")
 
 VARIABLES = (

@@ -45,6 +45,8 @@ LIVENESS = (
             "waiting-request-is-admitted",
             "lookup-is-answered",
             "deferral-ends",
+            "put-off-lookup-is-answered",
+            "check-is-answered-or-expires",
         ),
     ),
     Rule(
