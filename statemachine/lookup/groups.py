@@ -17,7 +17,9 @@ class Answer(Enum):
 
     MISS = "miss"
     PENDING = "pending"
-    """It is being stored (HIT_PENDING), or whether it is there is being found out (RETRY): ask later."""
+    """HIT_PENDING: it is being stored, or promoted from a further tier. Ask later."""
+    RETRY = "retry"
+    """Whether a further tier has it is being found out. Ask later, but not for ever: see ``Tier``."""
     HIT = "hit"
 
 
@@ -111,4 +113,7 @@ class Mamba:
 
 
 Tier = Callable[[int, int], Answer]
-"""``tier(group, chunk)``: what is known of a chunk; groups by their place in the model's list."""
+"""``tier(group, chunk)``: what is known of a chunk; groups by their place in the model's list.
+
+Of one chunk it answers RETRY for a bounded time, and MISS from then on (`check_deadline`): searches have no clock.
+"""
