@@ -62,6 +62,7 @@ ANOTHER_SOUND_CHOICE = {
     ("multi_blocks", "empty"),
     ("prompt_end", "dropped"),
     ("reuse_count", "all"),
+    ("store_choice", "some_blocks"),
     ("unknown_job", "contain"),
 }
 """Values beside the default's that break nothing; every other value fails some property."""
