@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from interlock.proofs.claims import is_claimed
 from interlock.proofs.mutation.changes import apply, parse
-from interlock.spec.language.properties import Invariant, Property, Witness
+from interlock.spec.language.properties import Property
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification, UnknownName
-from interlock.spec.language.terms import TRUE
 from interlock.spec.modules import Modules, owner, presets, under
 
 
@@ -84,7 +84,7 @@ def choose(
         wanted = [own[p] for p in properties if p in own] if properties else list(m.properties)
         sizes = {sort: size for sort, size in (scope or {}).items() if sort in {s.name for s in m.sorts}}
         for s in _slices(m, slices, wanted, named=bool(properties), quick=quick):
-            covered = [p for p in wanted if s.name in p.slices and (properties or _is_claimed(p, m, switches))]
+            covered = [p for p in wanted if (s.name in p.slices if properties else is_claimed(p, m, switches, s.name))]
             wide = s.model_copy(update={INT_MAX: scope[INT_MAX]}) if scope and INT_MAX in scope else s
             chosen.append(Chosen(m, wide, switches, sizes, covered))
     if not chosen:
@@ -98,20 +98,6 @@ def choose(
             where = " and ".join(dict.fromkeys(c.spec.name for c in chosen))
             raise UnknownName(f"switch of {where}", switch, sorted(having))
     return chosen
-
-
-def _is_claimed(p: Property, spec: Specification, switches: dict[str, str]) -> bool:
-    """Whether a property says something of these switch values, if nobody asks for it by name.
-
-    A witness guards against a specification in which nothing happens. Under another value of a switch
-    less may happen, and that is no fault; unless the witness itself says under which values it holds.
-    A lemma is of interest to a proof, which is made under the usual values.
-    """
-    if spec.is_usual(switches):
-        return True
-    if isinstance(p, Invariant) and p.lemma:
-        return False
-    return not isinstance(p, Witness) or p.applies != TRUE
 
 
 def _slices(

@@ -38,6 +38,9 @@ class ReplayDocument(Document):
     )
     false_conjunct: FalseConjunct | None
     hidden_lines: int = Field(0, ge=0, description="Lines that no observer sees, passed over.")
+    not_judged: dict[str, str] = Field(
+        {}, description="By id, why a property is not judged: claimed in other slices, or asked for in vain."
+    )
     warnings: list[str] = Field([], description="What a reader should know although it is no verdict.")
     converted: str | None = Field(None, description="The file that --convert wrote.")
     test: str | None = Field(None, description="The file that --pytest wrote.")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interlock.adapters.gate.result import Side
+from interlock.proofs.claims import binds_all
 from interlock.proofs.replay import ReplayResult, run_replay
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant
@@ -254,9 +255,9 @@ def _with_premises(spec: Specification) -> Specification:
             formula=negation(p.premise),
         )
         for p in spec.properties
-        if isinstance(p, Invariant) and not p.lemma and not p.policy and p.premise is not None
+        if isinstance(p, Invariant) and binds_all(p) and p.premise is not None
     )
-    held_to = tuple(p for p in spec.properties if not (p.policy or (isinstance(p, Invariant) and p.lemma)))
+    held_to = tuple(p for p in spec.properties if binds_all(p))
     return spec.model_copy(update={"properties": (*held_to, *premises)})
 
 
@@ -265,7 +266,5 @@ def property_ids(spec: Specification) -> list[str]:
     return [
         p.id
         for p in spec.properties
-        if p.id not in NOT_AT_A_BOUNDARY
-        and not p.policy
-        and (isinstance(p, (BoundaryClause, ActionProperty)) or (isinstance(p, Invariant) and not p.lemma))
+        if p.id not in NOT_AT_A_BOUNDARY and binds_all(p) and isinstance(p, (BoundaryClause, ActionProperty, Invariant))
     ]

@@ -20,6 +20,8 @@ def render(document: ReplayDocument) -> RenderableType:
     if document.not_expressible:
         counts = [f"{kind}: {count:,}" for kind, count in document.not_expressible.items()]
         parts.append(block("Events of kinds that are not modelled:", counts))
+    if document.not_judged:
+        parts.append(block("Not judged:", [f"{name}: {why}" for name, why in document.not_judged.items()]))
     if document.violations:
         lines = [f"{violation.property} is false after event {violation.event}" for violation in document.violations]
         parts.append(block("Violations:", lines))

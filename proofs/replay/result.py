@@ -51,6 +51,8 @@ class ReplayResult:
         violations: properties that are false in every candidate, in the order of events.
         warnings: what a reader should know although it is no verdict (another digest, a property
             that no log can break).
+        not_judged: by id, why a property is not judged that is claimed in other slices, or that the trace was
+            written for; only the latter makes what would hold inconclusive.
     """
 
     verdict: Verdict = "holds"
@@ -68,3 +70,4 @@ class ReplayResult:
     hidden_steps: int = 0
     candidates_max: int = 1
     warnings: list[str] = field(default_factory=list)
+    not_judged: dict[str, str] = field(default_factory=dict)

@@ -100,7 +100,7 @@ def _as_written(
 
 
 def _replay(replayer: Replayer, events: Iterable[TraceEvent], name: str, follow_hidden: bool) -> ReplayResult:
-    result = ReplayResult(warnings=list(replayer.setting.warnings))
+    result = ReplayResult(warnings=list(replayer.setting.warnings), not_judged=dict(replayer.setting.not_judged))
     stop: Stop | None = None
     gave_up = ""
     entities: tuple[str, ...] = ()
@@ -142,7 +142,9 @@ def _conclude(
         result.false_conjunct = stop.false_conjuncts[0] if stop.false_conjuncts else None
     result.stopped = gave_up or ("" if stop is None else f"event {result.longest_prefix}: {stop.reason}")
     if result.violations:
-        first = result.violations[0]
+        # What the trace was written for says more than what else is broken on the way.
+        own = [v for v in result.violations if v.property == replayer.setting.asked]
+        first = next(iter(own), result.violations[0])
         result.verdict, result.reason = "violated", f"event {first.event}: {first.message}"
     elif gave_up:
         result.verdict, result.reason = "inconclusive", gave_up
@@ -151,6 +153,9 @@ def _conclude(
         result.reason = f"{replayer.incomplete}: event {result.longest_prefix}: {stop.reason}"
     elif stop is not None:
         result.verdict, result.reason = "violated", f"event {result.longest_prefix}: {stop.reason}"
+    elif replayer.setting.asked in result.not_judged:
+        asked = str(replayer.setting.asked)
+        result.verdict, result.reason = "inconclusive", f"{asked} is not judged: {result.not_judged[asked]}"
     elif result.consumed == 0:
         result.verdict, result.reason = "inconclusive", "the trace has no event of a modelled lifecycle"
     else:

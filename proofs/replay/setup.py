@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
+from interlock.proofs.claims import binds_all, claims
 from interlock.spec.language.elaborate import WHOLE, elaborate
 from interlock.spec.language.errors import SpecificationError
-from interlock.spec.language.properties import Invariant, LeadsTo, Quiescence
+from interlock.spec.language.properties import LeadsTo, Property, Quiescence, Witness, terms_of
 from interlock.spec.language.specification import ByDigest, Specification, UnknownName
 from interlock.spec.language.system import System
+from interlock.spec.language.terms import symbols
 from interlock.statemachine.names import did_you_mean
 from interlock.statemachine.sparse import Checks, Program, World, without_policy
 from interlock.statemachine.trace import TraceError, TraceHeader
@@ -21,7 +23,12 @@ ELEMENTS_MAX = 64
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The system that a trace is judged by, and the sizes that its entities do not tell."""
+    """The system that a trace is judged by, and the sizes that its entities do not tell.
+
+    Args:
+        asked: the property that the trace was written for, if it says so; it is judged whatever is claimed.
+        not_judged: by id, why a property is not judged here that is claimed elsewhere, or that was asked for.
+    """
 
     program: Program
     checks: Checks
@@ -32,6 +39,8 @@ class Setting:
     warnings: tuple[str, ...] = ()
     beyond_logs: bool = False
     """The trace was written for a property that no log can break."""
+    asked: str | None = None
+    not_judged: dict[str, str] = field(default_factory=dict)
 
     @property
     def system(self) -> System:
@@ -59,8 +68,8 @@ def setting(
     """Read a header, with another preset or other switches if those are given.
 
     Args:
-        judge: drop guards of policy and the lemmas about our own bookkeeping; by default for
-            traces of a real scheduler.
+        judge: drop guards of policy, and what is claimed of our own policy and bookkeeping only; by
+            default for traces of a real scheduler.
 
     Raises:
         TraceError: a specification, preset, switch, slice or sort that does not exist, or a scope
@@ -78,7 +87,10 @@ def setting(
             if size > ELEMENTS_MAX:
                 raise TraceError(place, f"scope has {size} of {sort}", f"replay stands up to {ELEMENTS_MAX}")
         judged = header.source == "vllm" if judge is None else judge
-        program, checks = _compiled(ByDigest(spec), tuple(values.items()), header.slice, judged)
+        asked = _asked(spec, header)
+        compiled = _compiled(
+            ByDigest(spec), tuple(values.items()), header.slice, judged, None if asked is None else asked.id
+        )
     except UnknownName as error:
         right = did_you_mean(error.name, error.known, "interlock show")
         raise TraceError(place, f"unknown {error.kind} {error.name!r}", right) from error
@@ -87,39 +99,76 @@ def setting(
     warnings = []
     if header.spec_digest != spec.digest:
         warnings.append(f"the trace was written for specification digest {header.spec_digest}, this is {spec.digest}")
-    unjudged = _beyond_logs(spec, header)
-    if unjudged:
-        warnings.append(unjudged)
-    sizes, elements = _sizes(program.system, header)
-    return Setting(program, checks, judged, sizes, elements, tuple(warnings), beyond_logs=bool(unjudged))
+    kind = _BEYOND_LOGS.get(type(asked))
+    if kind is not None:
+        name = header.meta["property"]
+        warnings.append(
+            f"the trace was written for {name}, {kind}: a finite log cannot break it, so it is not judged here"
+        )
+    sizes, elements = _sizes(compiled.program.system, header)
+    return Setting(
+        compiled.program,
+        compiled.checks,
+        judged,
+        sizes,
+        elements,
+        tuple(warnings),
+        beyond_logs=kind is not None,
+        asked=None if asked is None else asked.id,
+        not_judged=dict(compiled.not_judged),
+    )
 
 
-def _beyond_logs(spec: Specification, header: TraceHeader) -> str:
-    """What to say of a trace that shows how a property is violated that is about what never happens."""
+_BEYOND_LOGS: dict[type, str] = {
+    LeadsTo: "a leads-to property",
+    Quiescence: "a quiescence property",
+    Witness: "a witness",
+}
+"""Properties about what never happens, or about what can happen."""
+
+
+def _asked(spec: Specification, header: TraceHeader) -> Property | None:
+    """The property that a trace was written for; ``None`` if it names none of this specification."""
     name = header.meta.get("property")
-    match spec.properties_by_name().get(name) if isinstance(name, str) else None:
-        case LeadsTo():
-            kind = "a leads-to property"
-        case Quiescence():
-            kind = "a quiescence property"
-        case _:
-            return ""
-    return f"the trace was written for {name}, {kind}: a finite log cannot break it, so it is not judged here"
+    return spec.properties_by_name().get(name) if isinstance(name, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """What traces of one setting share."""
+
+    program: Program
+    checks: Checks
+    not_judged: dict[str, str]
 
 
 @lru_cache(maxsize=16)
 def _compiled(
-    key: ByDigest, switches: tuple[tuple[str, str], ...], slice_name: str | None, judge: bool
-) -> tuple[Program, Checks]:
+    key: ByDigest, switches: tuple[tuple[str, str], ...], slice_name: str | None, judge: bool, asked: str | None
+) -> _Compiled:
     """A system's program, shared by all traces of one setting: a gate judges many."""
-    slice_ = WHOLE if slice_name is None else key.spec.slice(slice_name)
-    system = elaborate(key.spec, dict(switches), slice_)
+    spec, values = key.spec, dict(switches)
+    slice_ = WHOLE if slice_name is None else spec.slice(slice_name)
+    claimed = claims(spec, values, slice_name)
+    wanted = {p.id: p for p in claimed.properties if not judge or binds_all(p)}
+    elsewhere = {i: why for i, why in claimed.elsewhere.items() if not judge or binds_all(spec.property(i))}
+    if asked is not None and asked not in wanted:
+        p = spec.property(asked)
+        if not slice_.drop or not any(symbols(t) & set(slice_.drop) for t in terms_of(p).values()):
+            wanted[asked] = p
+    system = elaborate(spec, values, slice_, properties=wanted.values())
+    judged = {p.id for p in system.properties}
+    not_judged = {i: why for i, why in elsewhere.items() if i not in judged}
+    if asked is not None and asked not in judged:
+        not_judged[asked] = f"the trace was written for it, but {_where(slice_name)} does not claim it"
     if judge:
         system = without_policy(system)
-        kept = tuple(p for p in system.properties if not (p.policy or (isinstance(p, Invariant) and p.lemma)))
-        system = replace(system, properties=kept)
     program = Program(system)
-    return program, Checks(program, system.properties)
+    return _Compiled(program, Checks(program, system.properties), not_judged)
+
+
+def _where(slice_name: str | None) -> str:
+    return f"{'the specification' if slice_name is None else f'slice {slice_name}'} under these switches"
 
 
 def _sizes(system: System, header: TraceHeader) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:

@@ -202,6 +202,7 @@ LOAD_WAITS_FOR_NOTHING = Invariant(
     source="contract Q8, 5(a): the gate comes before an asynchronous load; seeds 000",
     doc="No KV is tied up by a load for a request that waits for an item (here, where nobody else has it fetched).",
     slices=(TWICE,),
+    only_in_slices="another request may have the item fetched once more while this one loads",
     formula=forall(r, is_(r, "loading") >> has_its_items(r)),
     premise=exists(r, p, is_(r, "loading") & still_needs(r, p)),
     applies=ec_gate.is_("waiting_only", "all"),

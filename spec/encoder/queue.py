@@ -40,6 +40,7 @@ FIRST_COME = ActionProperty(
         "the connector about that one, and the answer was no."
     ),
     slices=(ARRIVALS,),
+    only_in_slices="who is preempted waits too, and need not come before one that arrived later",
     actions=("admit",),
     formula=forall(_r, (arrivals.before(_r, r) & in_queue(_r)) >> (visited(_r) & is_(_r, "deferred"))),
 )

@@ -78,6 +78,7 @@ STORED_IS_TRUE = Invariant(
     source="contract I-31, I-43",
     doc="What lookups can find is the KV of the chunk, of the group, under whose key they find it.",
     slices=(*READING, REPORTS),
+    only_in_slices="complete_store, where no workers are, completes a store that nobody has copied",
     formula=forall(
         c, slot_state(c).eq(slot_states["ready"]) >> slot_value(c, slot_group(c), slot_position(c))
     ),

@@ -16,6 +16,7 @@ class _Property(Declaration):
     Args (of the declaration):
         applies: tests switches: under others the property is not claimed.
         applies_in: the same by slice: under others nothing that it speaks of happens in that slice.
+        only_in_slices: what makes it false where none of its slices is; empty: it is claimed everywhere.
         policy: follows from choices that an implementation may make otherwise, so the gate does not judge by it.
     """
 
@@ -26,6 +27,7 @@ class _Property(Declaration):
     slices: tuple[Name, ...] = ()
     applies: AnyTerm = TRUE
     applies_in: dict[Name, AnyTerm] = Field(default={})
+    only_in_slices: str = ""
     policy: bool = False
 
 

@@ -231,6 +231,7 @@ FULL_ASKED_ONCE = ActionProperty(
     source="contract 5(d): windowed groups only are run again, because hits of full groups are downward closed",
     doc="Where nothing defers, a full group is asked once in a lookup: a shorter hit needs no other chunks of it.",
     slices=ALL_READY,
+    only_in_slices="where stores go on, chunks come and go between the questions of one lookup",
     actions=("ask", "ask_in_vain"),
     formula=full(g) >> forall(q2, ~asked(r, g, q2)),
 )

@@ -35,6 +35,7 @@ PROPERTIES = (
         source="contract Q9 to Q11, I-08",
         doc="Who has blocks in the table is booked as holding KV: what one module frees, the other does not keep.",
         slices=("kv_and_encoder",),
+        only_in_slices="complete, of the encoder, ends a request of which the KV module knows nothing",
         formula=forall(r, b, holds(r, b) >> kv_held(r)),
         premise=exists(r, b, holds(r, b)),
     ),

@@ -147,6 +147,7 @@ NONE_OUTLIVES = Invariant(
     source="B-014 vllm #49022",
     doc="When the tiers are told that a request is over, nothing is queued or in flight in its name.",
     slices=tuple(s for s in EVERY if s not in (RETRIEVE_TWO, BACKUP_TWO)),
+    only_in_slices="forget_request, of the tasks, forgets a request whatever its operations do",
     formula=forall(o, r, (live(o) & operation_for(o, r)) >> client_state(r).ne(client_states["away"])),
     premise=exists(o, r, live(o) & operation_for(o, r) & client_state(r).eq(client_states["ended"])),
 )

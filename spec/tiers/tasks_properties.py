@@ -73,6 +73,7 @@ TASK_WITH_WORKER = Invariant(
     source="contract R-20, I-46",
     doc="Of a task there is one order, one report or one withheld report, and none after its end.",
     slices=(TABLES, BLOCKS),
+    only_in_slices="of a task that hangs nothing is heard any more",
     formula=forall(
         t,
         task_states.one_of(task_state(t), "started", "given_up")
@@ -86,6 +87,7 @@ HOLDER_STAYS = Invariant(
     source="contract Q31, I-51",
     doc="A block, or a task, is in the tables of a request that is running or has ended, never of one forgotten.",
     slices=TASKS,
+    only_in_slices="finalise, of the tiers, forgets a request whatever its tasks do",
     formula=forall(
         r,
         (exists(b, in_table(r, b)) | exists(t, task_of(r, t)))
@@ -122,6 +124,7 @@ END_TOLD_ONCE = Invariant(
     source="R-26, contract I-51; B-179 ATOM #2146",
     doc="While a request has ended and is not forgotten, one word of that is on its way to the worker or back.",
     slices=TASKS,
+    only_in_slices="finalise, of the tiers, forgets a request whatever its tasks do",
     formula=forall(
         r, (end_note(r) + end_heard(r)).eq(ite(client_state(r).eq(client_states["ended"]), 1, 0))
     ),

@@ -52,7 +52,8 @@ class TraceHeader(_Line):
         slice, scope: of an explored run, whose entities are the scope's; elsewhere ``scope`` gives
             the sizes of sorts that no event names (``{"worker": 2}``).
         events: how many event lines follow, where the writer knows; a reader refuses fewer or more.
-        meta: whatever else the writer wants to keep (connector, release, seed); nothing judges by it.
+        meta: whatever else the writer wants to keep (connector, release, seed). Of it replay reads ``property``:
+            what the trace was written for, which is judged whatever is claimed, and said first.
     """
 
     schema_: int = Field(alias="schema", ge=1)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
+from interlock.proofs.claims import claims
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import WHOLE, elaborate
+from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import System
 from interlock.statemachine.sparse import Broken, Checker, Interpreter, Program, StepFault, World
 from interlock.statemachine.trace import Trace, TraceEvent, event, header
@@ -19,6 +21,7 @@ class Walker:
 
     Args:
         weight: how much likelier an action is than others; by its name.
+        system: what to walk in, if not in the slice (or in everything) with all that is claimed there.
     """
 
     def __init__(
@@ -30,12 +33,15 @@ class Walker:
         switches: Mapping[str, str] | None = None,
         weight: Callable[[str], float] = lambda _: 1.0,
         system: System | None = None,
+        spec: Specification = SPECIFICATION,
     ) -> None:
         self.rng = random.Random(seed)
-        self.switches = SPECIFICATION.switch_values(changes=dict(switches or {}))
-        chosen = WHOLE if slice_ is None else SPECIFICATION.slice(slice_)
-        sizes = {**SCOPE, **(scope or {})} if slice_ is None else dict(scope or {})
-        self.system = system or elaborate(SPECIFICATION, self.switches, chosen, sizes)
+        self.spec = spec
+        self.switches = spec.switch_values(changes=dict(switches or {}))
+        chosen = WHOLE if slice_ is None else spec.slice(slice_)
+        sizes = {**(SCOPE if slice_ is None and spec is SPECIFICATION else {}), **(scope or {})}
+        judged = claims(spec, self.switches, slice_).properties
+        self.system = system or elaborate(spec, self.switches, chosen, sizes, judged)
         self.scope = dict(self.system.scope)
         self.slice = slice_
         self.world = World(Program(self.system), self.scope)
@@ -68,7 +74,9 @@ class Walker:
         self.world.apply(writes)
         index = len(self.events)
         self.broken += [(index, b) for b in self.checker.after(around)]
-        named = {p.name: a for p, a in zip(step.params, arguments, strict=True)}
+        named = {
+            p.name: str(a).lower() if isinstance(a, bool) else a for p, a in zip(step.params, arguments, strict=True)
+        }
         line = event(index, step.action.event, action=name, hidden=not step.action.observed, **named)
         self.events.append(line)
         self.world.forget()
@@ -84,7 +92,7 @@ class Walker:
         if not hidden:
             kept = [e.model_copy(update={"action": None}) for e in kept]
         head = header(
-            SPECIFICATION,
+            self.spec,
             source="explorer" if self.slice else "embedded",
             switches=self.switches,
             slice_=self.slice,

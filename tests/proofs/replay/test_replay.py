@@ -62,14 +62,37 @@ def test_the_double_store_is_a_finding_where_the_guard_is_not_there(how):
     assert "store-carries-no-open-block" in {v.property for v in result.violations}
 
 
-def test_lemmas_about_our_own_bookkeeping_judge_nobody_else():
+def test_lemmas_judge_nobody_under_other_switch_values():
+    """A proof is made under the usual values; under others `check` says nothing of its lemmas."""
     double = trace(*DOUBLE, *STEP, line("acknowledge", job="0/0"))
 
     ours = {v.property for v in run_replay(double, switches=PER_STEP).violations}
     theirs = {v.property for v in run_replay(double, judge=True).violations}
 
-    assert "open-stores-are-in-dedup-set" in ours
-    assert not theirs & {p.id for p in SPECIFICATION.properties if getattr(p, "lemma", False)}
+    lemmas = {p.id for p in SPECIFICATION.properties if getattr(p, "lemma", False)}
+    assert PROPERTY in ours & theirs
+    assert not (ours | theirs) & lemmas
+
+
+@pytest.mark.parametrize("property_id", ["open-stores-are-in-dedup-set", PROPERTY, "store-carries-no-open-block"])
+def test_what_the_trace_was_written_for_is_judged_whatever_is_claimed_and_said_first(property_id):
+    double = (*DOUBLE, *STEP, line("acknowledge", job="0/0"))
+
+    result = run_replay(trace(*double, switches=PER_STEP, meta={"property": property_id}))
+
+    assert {v.property for v in result.violations} >= {property_id, PROPERTY}
+    assert f": {property_id} at " in result.reason
+
+
+def test_what_the_trace_was_written_for_and_nobody_claims_is_no_pass():
+    unclaimed = "lazy-stores-are-in-no-dedup-set"
+    legal = (*STORE, *STEP, line("acknowledge", job="0/0"))
+
+    result = run_replay(trace(*legal, meta={"property": unclaimed}))
+
+    assert (result.verdict, list(result.not_judged)) == ("inconclusive", [unclaimed])
+    assert f"{unclaimed} is not judged: the trace was written for it" in result.reason
+    assert run_replay(trace(*legal)).verdict == "holds"
 
 
 def test_a_missing_request_is_searched_and_ambiguity_is_kept():
