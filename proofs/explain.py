@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from interlock.proofs.replay import names_its_hidden_steps, words
+from interlock.proofs.replay.bounds import BOUNDS, Bounds
 from interlock.proofs.replay.hidden import TooManyTriesError
 from interlock.proofs.replay.replayer import Replayer, Stop
 from interlock.proofs.replay.setup import setting
@@ -70,6 +71,7 @@ def run_explain(
     preset: str | None = None,
     switches: Mapping[str, str] | None = None,
     judge: bool | None = None,
+    bounds: Bounds = BOUNDS,
     spec: Specification = SPECIFICATION,
 ) -> ExplainResult:
     """Explain event ``step`` of a trace, counted from 0 as in its ``seq``.
@@ -85,9 +87,9 @@ def run_explain(
     if not 0 <= step < count:
         fix = f"name one of 0 to {count - 1}" if count else "record some"
         raise TraceError(read.name, f"has no event {step}, it has {count}", fix)
-    exact = names_its_hidden_steps(read, preset=preset, switches=switches, judge=judge, spec=spec)
+    exact = names_its_hidden_steps(read, preset=preset, switches=switches, judge=judge, bounds=bounds, spec=spec)
     made = setting(spec, read.header, f"{read.name}:1", preset=preset, switches=switches, judge=judge)
-    replayer = Replayer(made, follow_hidden=exact)
+    replayer = Replayer(made, bounds=bounds, follow_hidden=exact)
     for index, event in enumerate(read.events[:step]):
         if not _relevant(replayer, event, read.place(index), exact):
             continue
@@ -208,10 +210,10 @@ class _Explainer:
 
 def _unexplained(result: ExplainResult, replayer: Replayer, stop: Stop, first: str) -> ExplainResult:
     """Say that no behaviour explains an event, and what stops it or what else could happen there."""
-    result.verdict = "inconclusive" if replayer.candidates.dropped else "unexplained"
+    result.verdict = "inconclusive" if replayer.incomplete else "unexplained"
     result.reason = f"{first}: {stop.reason}"
-    if replayer.candidates.dropped:
-        result.reason += "; but some states that fit the log were dropped, there were too many"
+    if replayer.incomplete:
+        result.reason += f"; but {replayer.incomplete}"
     elif not stop.false_conjuncts and not stop.faults:
         others = [words.instance(s, a) for s, a in _enabled(replayer)]
         more = f" and {len(others) - OTHERS_MAX} more" if len(others) > OTHERS_MAX else ""

@@ -12,6 +12,7 @@ def explain(
     context: typer.Context,
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace, JSON Lines.")],
     step: Annotated[int, typer.Argument(metavar="STEP", min=0, help="Index of the event, from 0.")],
+    bound: options.Search = None,
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("explain", "ExplainDocument")] = False,
 ) -> int:
@@ -27,4 +28,5 @@ def explain(
 
     require_trace(trace)
     session = Session(context.obj, json, {"TRACE": trace})
-    return conduct(ExplainBinding(trace, step, session), session)
+    bounds = options.sizes("--bound", bound, "depth=16,tries=100000")
+    return conduct(ExplainBinding(trace, step, bounds, session), session)

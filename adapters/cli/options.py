@@ -25,6 +25,23 @@ Sets = Annotated[
 ]
 
 
+Module = Annotated[
+    str | None,
+    typer.Option(
+        "--module", metavar="NAME", help="Only this module of the specification, as kv or encoder. Default: all."
+    ),
+]
+
+Search = Annotated[
+    str | None,
+    typer.Option(
+        "--bound",
+        metavar="NAME=N,...",
+        help="Search further for hidden steps, as depth=16,tries=100000, where a bound is what stopped it.",
+    ),
+]
+
+
 def json_schema(verb: str, document: str) -> Any:
     """The option --json-schema of a verb: prints the schema of its documents and exits.
 

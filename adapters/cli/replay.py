@@ -32,6 +32,7 @@ def replay(
         Path | None,
         typer.Option(metavar="FILE", help="Also write a test that holds the trace to the verdict that it has now."),
     ] = None,
+    bound: options.Search = None,
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("replay", "ReplayDocument")] = False,
 ) -> int:
@@ -40,7 +41,10 @@ def replay(
     Some behaviour must explain all of it; if none does, the longest prefix and what stopped it.
 
     Hidden steps are searched for; where a trace names them, as an explorer's does, it is judged by
-    those that it names.
+    those that it names. A search that meets its bound is inconclusive, and says which one.
+
+    Judged is what check claims of the trace's module under its switches, in its slice if it names one;
+    what is claimed in other slices only is listed.
     """
     from interlock.adapters.cli.bindings.replay import ReplayBinding
     from interlock.adapters.cli.conduct import conduct
@@ -58,4 +62,6 @@ def replay(
         if not (pytest.name.startswith("test_") and pytest.suffix == ".py"):
             raise UsageProblem(f"--pytest {pytest}: pytest does not collect that name", "name it test_….py")
     session = Session(context.obj, json, {"TRACE": trace, "--to": to, "--pytest": pytest})
-    return conduct(ReplayBinding(trace, None if convert is None else convert.value, to, pytest, session), session)
+    bounds = options.sizes("--bound", bound, "depth=16,tries=100000")
+    how = None if convert is None else convert.value
+    return conduct(ReplayBinding(trace, how, to, pytest, bounds, session), session)

@@ -3,7 +3,7 @@
 Sites talk by messages, so an observed event that is not enabled yet waits for something a hidden
 action does: a report for a copy, a copy for a worker's step, a free chunk for an eviction. From a
 conjunct that is false follow the variables that it reads; from those the hidden actions that write
-them; their guards in turn, to a bounded depth.
+them; their guards in turn, to a bounded depth. An attempt remembers the bounds that it met.
 """
 
 from __future__ import annotations
@@ -11,21 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from interlock.proofs.replay.bounds import Bounds
 from interlock.proofs.replay.why import Environment, Need, Read, Reason
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Update
 from interlock.spec.language.system import Step
 from interlock.statemachine.sparse import Arguments, Broken, Interpreter, StepFault
 from interlock.statemachine.sparse.layout import literal
-
-DEPTH_MAX = 8
-"""Hidden steps that wait for each other."""
-
-TRIES_MAX = 20_000
-"""Hidden steps tried for one event."""
-
-CHOICES_MAX = 64
-"""Instances of one hidden action tried for one need, where nothing says which."""
 
 
 class TooManyTriesError(Exception):
@@ -53,12 +45,15 @@ class Attempt:
     furthest: dict[tuple[str, Arguments], int] = field(default_factory=dict)
     wanted: dict[tuple[str, Arguments], Step] = field(default_factory=dict)
     """Hidden steps that would have helped if they had been enabled."""
+    met: set[str] = field(default_factory=set)
+    """Bounds at which the search turned back: what it did not find may be there."""
 
 
 class HiddenSearch:
     """The hidden actions of a system, by what they write."""
 
-    def __init__(self, interpreter: Interpreter, take: Take) -> None:
+    def __init__(self, interpreter: Interpreter, take: Take, bounds: Bounds) -> None:
+        self._bounds = bounds
         self._interpreter = interpreter
         self._world = interpreter.world
         self._take = take
@@ -84,12 +79,23 @@ class HiddenSearch:
         return found
 
     def enable(
-        self, step: Step, arguments: Arguments, attempt: Attempt, path: tuple[Taken, ...] = (), depth: int = 0
+        self,
+        step: Step,
+        arguments: Arguments,
+        attempt: Attempt,
+        path: tuple[Taken, ...] = (),
+        waiting: tuple[tuple[str, Arguments], ...] = (),
     ) -> Iterator[tuple[Taken, ...]]:
         """Each way to enable an instance: yields the hidden steps, with the world in the state after them.
 
         The world is as before once the next way is asked for.
+
+        Args:
+            path: hidden steps taken so far.
+            waiting: what waits for this instance. What it waits for in turn is none of these, and neither
+                is a step of a shorter way: that would be a way for the one that waits.
         """
+        depth = len(waiting)
         position = self._interpreter.false_conjunct(step, arguments)
         if depth == 0:
             key = (step.name, arguments)
@@ -99,32 +105,41 @@ class HiddenSearch:
             return
         if depth:
             attempt.wanted[step.name, arguments] = step
-        if depth > DEPTH_MAX:
+        if depth > self._bounds.depth:
+            attempt.met.add("depth")
             return
         environment: Environment = {p.name: a for p, a in zip(step.params, arguments, strict=True)}
         tried: set[tuple[str, Arguments]] = set()
         for need in self._reason(step, position).needs(environment):
-            for helper, candidates in self._helpers(need):
+            for helper, candidates in self._helpers(need, attempt):
                 succeeded: set[tuple[str, ...]] = set()
                 for chosen in candidates:
                     seen = self._seen_part(helper, chosen)
                     if (helper.name, chosen) in tried or seen in succeeded:
                         continue
                     tried.add((helper.name, chosen))
-                    for longer in self._with(helper, chosen, need, attempt, path, depth):
+                    if (helper.name, chosen) == (step.name, arguments) or (helper.name, chosen) in waiting:
+                        continue
+                    for longer in self._with(helper, chosen, need, attempt, path, (*waiting, (step.name, arguments))):
                         succeeded.add(seen)
-                        yield from self.enable(step, arguments, attempt, longer, depth)
+                        yield from self.enable(step, arguments, attempt, longer, waiting)
 
     def _with(
-        self, helper: Step, chosen: Arguments, need: Need, attempt: Attempt, path: tuple[Taken, ...], depth: int
+        self,
+        helper: Step,
+        chosen: Arguments,
+        need: Need,
+        attempt: Attempt,
+        path: tuple[Taken, ...],
+        waiting: tuple[tuple[str, Arguments], ...],
     ) -> Iterator[tuple[Taken, ...]]:
         """The world after a hidden step that meets a need, in each way in which the step can be taken."""
         if any(t.step is helper and t.arguments == chosen for t in path):
             return
-        for before in self.enable(helper, chosen, attempt, path, depth + 1):
+        for before in self.enable(helper, chosen, attempt, path, waiting):
             attempt.tries += 1
-            if attempt.tries > TRIES_MAX:
-                raise TooManyTriesError(f"more than {TRIES_MAX} hidden steps were tried")
+            if attempt.tries > self._bounds.tries:
+                raise TooManyTriesError(self._bounds.met("tries"))
             mark = self._world.mark()
             try:
                 taken = self._take(helper, chosen)
@@ -135,7 +150,7 @@ class HiddenSearch:
                 yield (*before, taken)
             self._world.undo(mark)
 
-    def _helpers(self, need: Need) -> Iterator[tuple[Step, list[Arguments]]]:
+    def _helpers(self, need: Need, attempt: Attempt) -> Iterator[tuple[Step, list[Arguments]]]:
         """Hidden actions that may meet a need, each with the instances to try."""
         if need.read not in self._writing:
             self._writing[need.read] = list(self._writing_what(need.read))
@@ -146,7 +161,7 @@ class HiddenSearch:
                 if value is not None and named.setdefault(name, value) != value:
                     break
             else:
-                yield step, self._choices(step, named)
+                yield step, self._choices(step, named, attempt)
 
     def _writing_what(self, read: Read) -> Iterator[tuple[Step, list[tuple[int, str]]]]:
         """Hidden actions that write what a formula reads, with the parameters that its arguments give."""
@@ -157,14 +172,17 @@ class HiddenSearch:
                     [(i, a.name) for i, a in enumerate(update.args) if isinstance(a, T.Var) and a in step.params],
                 )
 
-    def _choices(self, step: Step, named: dict[str, str]) -> list[Arguments]:
+    def _choices(self, step: Step, named: dict[str, str], attempt: Attempt) -> list[Arguments]:
         if all(p.name in named for p in step.params):
             return [tuple(named[p.name] for p in step.params)]
         try:
             ready = self._interpreter.instances(step, named)
-            return (ready or self._interpreter.instances(step, named, self.settled(step)))[:CHOICES_MAX]
+            found = ready or self._interpreter.instances(step, named, self.settled(step))
         except StepFault:
             return []
+        if len(found) > self._bounds.choices:
+            attempt.met.add("choices")
+        return found[: self._bounds.choices]
 
     def _seen_part(self, step: Step, arguments: Arguments) -> tuple[str, ...]:
         """Arguments of sorts that events name; instances that agree in them are interchangeable in a log."""

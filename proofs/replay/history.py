@@ -16,9 +16,6 @@ from interlock.spec.language.system import Step
 from interlock.statemachine.sparse import Arguments, World
 from interlock.statemachine.trace import TraceEvent
 
-EVENTS_MAX = 256
-"""How far back it goes."""
-
 Inserted = tuple[tuple[Step, Arguments], ...]
 """Hidden steps that are put before an event, for the sake of a later one."""
 
@@ -44,9 +41,14 @@ class Past:
 
 
 class History:
-    """What can be taken back."""
+    """What can be taken back.
 
-    def __init__(self, world: World, candidates: Candidates) -> None:
+    Args:
+        back: how many events, at least.
+    """
+
+    def __init__(self, world: World, candidates: Candidates, back: int) -> None:
+        self._back = back
         self._world = world
         self._candidates = candidates
         self._past: deque[Past] = deque()
@@ -70,8 +72,8 @@ class History:
         inserted: Inserted = (),
     ) -> None:
         """An event is about to be consumed, after the steps that are inserted before it."""
-        if len(self._past) >= 2 * EVENTS_MAX:
-            for _ in range(EVENTS_MAX):
+        if len(self._past) >= 2 * self._back:
+            for _ in range(self._back):
                 self._past.popleft()
             oldest = self._past[0].mark
             self._world.forget(oldest - self._trimmed)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from interlock.proofs.replay import words
 from interlock.proofs.replay.allocations import Allocations
+from interlock.proofs.replay.bounds import BOUNDS, Bounds
 from interlock.proofs.replay.candidates import Branch, Candidates, Findings, Successor
 from interlock.proofs.replay.hidden import Attempt, HiddenSearch, Taken
-from interlock.proofs.replay.history import EVENTS_MAX, History, Inserted, Past
+from interlock.proofs.replay.history import History, Inserted, Past
 from interlock.proofs.replay.result import FalseConjunct, ReplayViolation
 from interlock.proofs.replay.scope import within
 from interlock.proofs.replay.setup import Setting
@@ -19,14 +20,7 @@ from interlock.statemachine.sparse import Arguments, Broken, Checker, Interprete
 from interlock.statemachine.trace import TraceError, TraceEvent
 from interlock.statemachine.trace.vocabulary import Reading, Vocabulary
 
-CANDIDATES_MAX = 32
-"""States kept; more are dropped, and a failure after that is inconclusive."""
-
-REVISIONS_MAX = 64
-"""Earlier moments tried for hidden steps that come too late otherwise; a failure after more is inconclusive."""
-
-WAYS_MAX = 16
-"""Ways of explaining one event from one state that are kept."""
+ONE_OF_SEVERAL = "a hidden step was put earlier in one of several states only"
 
 
 @dataclass(slots=True)
@@ -47,29 +41,31 @@ class Replayer:
         follow_hidden: take hidden lines as they stand (an explorer's), instead of passing over them.
     """
 
-    def __init__(self, setting: Setting, *, candidates_max: int = CANDIDATES_MAX, follow_hidden: bool = False) -> None:
+    def __init__(self, setting: Setting, *, bounds: Bounds = BOUNDS, follow_hidden: bool = False) -> None:
         self.setting = setting
+        self.bounds = bounds
         self.world = setting.world()
         self.interpreter = Interpreter(self.world)
         self.checker = Checker(self.world, setting.checks)
         self.vocabulary = Vocabulary(setting.system, hidden=follow_hidden)
-        self.candidates = Candidates(self.world, candidates_max)
-        self.search = HiddenSearch(self.interpreter, self._take)
+        self.candidates = Candidates(self.world, bounds.candidates)
+        self.search = HiddenSearch(self.interpreter, self._take, bounds)
         self.violations: list[ReplayViolation] = []
         self.hidden_steps = 0
         self.last: tuple[Taken, ...] = ()
         """The steps by which the first candidate explained the last event."""
         self._reported: dict[object, None] = {}
-        self._unrevised = False
-        self._history = History(self.world, self.candidates)
+        self._met: dict[str, None] = {}
+        """Bounds at which a search turned back that could have explained what was not."""
+        self._narrowed = False
+        self._history = History(self.world, self.candidates, bounds.back)
         self._allocations = Allocations()
 
     @property
     def incomplete(self) -> str:
         """Why an event that could not be explained may have an explanation after all; empty if it has none."""
-        if self.candidates.dropped:
-            return "too many candidates, some were dropped; of the others"
-        return "a hidden step would have to be much earlier, and not every moment was tried" if self._unrevised else ""
+        met = [*(["candidates"] if self.candidates.dropped else []), *self._met]
+        return "; ".join([*map(self.bounds.met, met), *([ONE_OF_SEVERAL] if self._narrowed else [])])
 
     def consume(self, index: int, event: TraceEvent, place: str) -> Stop | None:
         """Advance all candidates over an event; ``None`` if some could.
@@ -144,9 +140,11 @@ class Replayer:
             if len(enabled) != 1:
                 return False
             for step, arguments in waiting:
-                for _ in self.search.enable(step, arguments, Attempt()):
+                attempt = Attempt()
+                for _ in self.search.enable(step, arguments, attempt):
                     self.world.undo(mark)
                     return False
+                self._met |= dict.fromkeys(sorted(attempt.met))
             taken = self._take(*enabled[0])
         except StepFault:
             self.world.undo(mark)
@@ -175,20 +173,21 @@ class Replayer:
         """
         again = [failed]
         attempts = 0
-        for _ in range(min(len(self._history), EVENTS_MAX)):
+        for _ in range(min(len(self._history), self.bounds.back)):
             past = self._history.back()
             if past is None:
                 break
             again.append(past)
-            if attempts >= REVISIONS_MAX:
-                self._unrevised = True
+            if attempts >= self.bounds.revisions:
+                self._met.setdefault("revisions")
                 break
             self._forget_findings(past)
             for step, arguments in self._possible(stop):
                 attempts += 1
                 if self._revised(past, step, arguments, again[::-1]):
                     return True
-        self._unrevised |= len(again) > EVENTS_MAX
+        if len(again) > self.bounds.back:
+            self._met.setdefault("back")
         self._again(again[:0:-1])
         return False
 
@@ -212,7 +211,7 @@ class Replayer:
                 broken |= dict.fromkeys(self._take(step, arguments).broken, index)
             except StepFault:
                 return False
-        self.candidates.dropped |= len(self.candidates) > 1
+        self._narrowed |= len(self.candidates) > 1
         self.candidates.restore((Branch({}, {**self.candidates.branches[0].broken, **broken}),))
         self.hidden_steps += len(steps)
         return True
@@ -253,8 +252,8 @@ class Replayer:
                 for taken in self._ways_of(r.step, arguments, stop):
                     yield taken
                     count += 1
-                    if count >= WAYS_MAX:
-                        self.candidates.dropped = True
+                    if count >= self.bounds.ways:
+                        self._met.setdefault("ways")
                         return
 
     def _ways_of(self, step: Step, arguments: Arguments, stop: Stop | None) -> Iterator[tuple[Taken, ...]]:
@@ -274,6 +273,8 @@ class Replayer:
             shapes.add(shape)
             yield (*hidden, taken)
             self.world.undo(mark)
+        # Even where some way was found: one that was not may be the one that a later event needs.
+        self._met |= dict.fromkeys(sorted(attempt.met))
         position = attempt.furthest.get((step.name, arguments), -1)
         if stop is not None and not shapes and position >= 0:
             stop.wanted |= attempt.wanted

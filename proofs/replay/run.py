@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from interlock.proofs.replay import words
+from interlock.proofs.replay.bounds import BOUNDS, Bounds
 from interlock.proofs.replay.hidden import TooManyTriesError
-from interlock.proofs.replay.replayer import CANDIDATES_MAX, Replayer, Stop
+from interlock.proofs.replay.replayer import Replayer, Stop
 from interlock.proofs.replay.result import ReplayResult
 from interlock.proofs.replay.setup import setting
 from interlock.spec.kv import SPECIFICATION
@@ -22,7 +23,7 @@ def run_replay(
     switches: Mapping[str, str] | None = None,
     judge: bool | None = None,
     follow_hidden: bool = False,
-    candidates_max: int = CANDIDATES_MAX,
+    bounds: Bounds = BOUNDS,
     spec: Specification = SPECIFICATION,
 ) -> ReplayResult:
     """Whether some behaviour of the specification explains all of a trace, and what it breaks.
@@ -33,27 +34,31 @@ def run_replay(
         judge: hold any connector to the properties: guards of policy are dropped. Default: for
             traces of a real scheduler.
         follow_hidden: take an explorer's hidden lines as they stand, instead of searching.
+        bounds: of the search for hidden steps; where it meets one, the verdict is inconclusive and names it.
 
     Raises:
         TraceError: what is not a trace of this specification.
     """
     if isinstance(trace, Trace):
         made = setting(spec, trace.header, f"{trace.name}:1", preset=preset, switches=switches, judge=judge)
-        replayer = Replayer(made, candidates_max=candidates_max, follow_hidden=follow_hidden)
+        replayer = Replayer(made, bounds=bounds, follow_hidden=follow_hidden)
         return _replay(replayer, trace.events, trace.name, follow_hidden)
     with TraceReader(trace) as reader:
         made = setting(spec, reader.header, f"{reader.path}:1", preset=preset, switches=switches, judge=judge)
-        replayer = Replayer(made, candidates_max=candidates_max, follow_hidden=follow_hidden)
+        replayer = Replayer(made, bounds=bounds, follow_hidden=follow_hidden)
         return _replay(replayer, reader, str(reader.path), follow_hidden)
 
 
-def run_replay_as_written(trace: Trace | Path | str, *, spec: Specification = SPECIFICATION) -> ReplayResult:
+def run_replay_as_written(
+    trace: Trace | Path | str, *, bounds: Bounds = BOUNDS, spec: Specification = SPECIFICATION
+) -> ReplayResult:
     """As :func:`run_replay`, but by the trace's own hidden steps, where it names them.
 
     Raises:
         TraceError: what is not a trace of this specification.
     """
-    return _as_written(trace if isinstance(trace, Trace) else read_trace(trace), spec=spec)[1]
+    read = trace if isinstance(trace, Trace) else read_trace(trace)
+    return _as_written(read, bounds=bounds, spec=spec)[1]
 
 
 def names_its_hidden_steps(
@@ -62,6 +67,7 @@ def names_its_hidden_steps(
     preset: str | None = None,
     switches: Mapping[str, str] | None = None,
     judge: bool | None = None,
+    bounds: Bounds = BOUNDS,
     spec: Specification = SPECIFICATION,
 ) -> bool:
     """Whether a trace is read by the hidden steps that it names, an explorer's; else they are searched.
@@ -69,7 +75,7 @@ def names_its_hidden_steps(
     Raises:
         TraceError: what is not a trace of this specification.
     """
-    return _as_written(trace, preset=preset, switches=switches, judge=judge, spec=spec)[0]
+    return _as_written(trace, preset=preset, switches=switches, judge=judge, bounds=bounds, spec=spec)[0]
 
 
 def _as_written(
@@ -78,6 +84,7 @@ def _as_written(
     preset: str | None = None,
     switches: Mapping[str, str] | None = None,
     judge: bool | None = None,
+    bounds: Bounds,
     spec: Specification,
 ) -> tuple[bool, ReplayResult]:
     """Whether the hidden steps that a trace names are followed, and what replay says then.
@@ -88,7 +95,15 @@ def _as_written(
     """
 
     def replayed(follow_hidden: bool) -> ReplayResult:
-        return run_replay(trace, preset=preset, switches=switches, judge=judge, follow_hidden=follow_hidden, spec=spec)
+        return run_replay(
+            trace,
+            preset=preset,
+            switches=switches,
+            judge=judge,
+            follow_hidden=follow_hidden,
+            bounds=bounds,
+            spec=spec,
+        )
 
     if not any(e.hidden for e in trace.events):
         return False, replayed(False)

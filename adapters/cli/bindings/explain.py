@@ -16,15 +16,19 @@ class ExplainBinding:
 
     trace: Path
     step: int
+    bounds: dict[str, int]
     session: Session
 
     def run(self) -> ExplainDocument:
         """Explain."""
         from interlock.proofs.explain import run_explain
+        from interlock.proofs.replay.bounds import Bounds
 
+        bounds = Bounds.of(self.bounds)
         spec = module_of(self.trace)  # what is no trace is refused before all modules are read
         self.session.spec_digest = digest()
-        return self.session.document(ExplainDocument, run_explain(self.trace, self.step, spec=spec))
+        result = run_explain(self.trace, self.step, bounds=bounds, spec=spec)
+        return self.session.document(ExplainDocument, result)
 
     def partial(self, reason: str) -> ExplainDocument:
         """Nothing is explained before the end."""

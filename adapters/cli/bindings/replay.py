@@ -18,21 +18,25 @@ class ReplayBinding:
     Args:
         convert: ``itf`` or ``perfetto``; to: the file that gets it.
         pytest: the file that gets a test.
+        bounds: of the search for hidden steps, those that replace the usual ones.
     """
 
     trace: Path
     convert: str | None
     to: Path | None
     pytest: Path | None
+    bounds: dict[str, int]
     session: Session
 
     def run(self) -> ReplayDocument:
         """Replay."""
         from interlock.proofs.replay import run_replay_as_written
+        from interlock.proofs.replay.bounds import Bounds
 
+        bounds = Bounds.of(self.bounds)
         spec = module_of(self.trace)  # what is no trace is refused before all modules are read
         self.session.spec_digest = digest()
-        result = run_replay_as_written(self.trace, spec=spec)
+        result = run_replay_as_written(self.trace, bounds=bounds, spec=spec)
         document = self.session.document(ReplayDocument, result)
         if self.pytest is not None:
             document = self._with_test(document, spec.name, self.pytest)

@@ -6,7 +6,8 @@ import pytest
 from support.traces import AGAIN, SHARE, STEP, STORE, line, trace
 
 from interlock.adapters.cli.main import main
-from interlock.statemachine.trace import write_trace
+from interlock.spec.modules import named
+from interlock.statemachine.trace import Trace, event, header, write_trace
 
 NO_ALLOCATION = trace(STORE[0], *STORE[2:], *STEP)
 BEYOND = trace(line("add_request", request="request0"), line("add_request", request="request7"), slice_="dedup")
@@ -85,3 +86,39 @@ def test_a_trace_becomes_a_test_that_passes_and_that_another_verdict_fails(write
 def test_a_test_needs_a_name_that_pytest_collects(write, capsys, tmp_path):
     assert main(["replay", write(trace(*STORE)), "--pytest", str(tmp_path / "made.py")]) == 2
     assert "name it test_….py" in capsys.readouterr().err
+
+
+def test_a_search_that_gives_up_is_exit_3_and_says_what_searches_on(write, capsys):
+    name = write(trace(*STORE, *STEP, line("acknowledge", job="0/0")))
+
+    assert main(["replay", name, "--bound", "tries=1"]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the search was given up at tries=1 (--bound tries=N searches on)" in said
+    assert main(["explain", name, "6", "--bound", "tries=1"]) == 3
+    assert "--bound tries=N searches on" in " ".join(capsys.readouterr().out.split())
+    assert main(["replay", name, "--bound", "tries=100"]) == 0
+    assert main(["explain", name, "6", "--bound", "tries=100"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("bound", "says"),
+    [
+        ("dept=3", "unknown bound 'dept'; did you mean depth?"),
+        ("depth=0", "depth=0 is no size; a size is a whole number above zero"),
+        ("depth", "for example --bound depth=16,tries=100000"),
+    ],
+)
+def test_a_bound_that_is_none_is_one_line_and_exit_2(write, capsys, bound, says):
+    assert main(["replay", write(trace(*STORE)), "--bound", bound]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_what_is_claimed_elsewhere_is_listed_and_no_finding(write, capsys):
+    spec = named("encoder")
+    made = header(spec, source="embedded", scope={"worker": 1})
+    name = write(Trace(made, (event(0, "add_request", request="A"),), "memory"))
+
+    assert main(["replay", name]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Not judged:" in said
+    assert "later-arrival-is-not-admitted-first: claimed in slice ec_arrivals only: elsewhere who is preempted" in said

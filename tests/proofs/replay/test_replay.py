@@ -8,6 +8,7 @@ from support.traces import AGAIN, SHARE, STEP, STORE, line, trace
 from interlock.adapters.convert.states import Walk
 from interlock.proofs.explain import run_explain
 from interlock.proofs.replay import names_its_hidden_steps, run_replay, run_replay_as_written
+from interlock.proofs.replay.bounds import Bounds
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.trace import Trace, TraceError, write_trace
 
@@ -177,10 +178,13 @@ def test_too_many_candidates_are_inconclusive_and_never_a_pass_or_a_fail():
     holders = [x for r in ("B", "C", "D") for x in (line("add_request", request=r), line("hit", request=r, block=1))]
     log = trace(*STORE[:3], *holders, line("plan_store", block=1, chunk=0, job="0/0"), line("finish", request="none"))
 
-    result = run_replay(log, judge=True, candidates_max=2)
+    result = run_replay(log, judge=True, bounds=Bounds(candidates=2))
 
     assert result.verdict == "inconclusive"
-    assert "too many candidates" in result.reason
+    assert result.reason.startswith(
+        "the search was given up at candidates=2 (--bound candidates=N searches on): event 10"
+    )
+    assert run_replay(log, judge=True).verdict == "violated"
 
 
 def test_another_digest_warns():
