@@ -27,6 +27,7 @@ class Device(StrEnum):
 
 def check(
     context: typer.Context,
+    module: options.Module = None,
     slices: Annotated[
         list[str] | None,
         typer.Option("--slice", metavar="NAME", help="Only this slice; may be repeated. Default: the default slices."),
@@ -81,6 +82,7 @@ def check(
     if trace is not None:
         require_place_for(trace, "--trace")
     request = CheckRequest(
+        module=module,
         slices=slices or None,
         scope=options.sizes("--scope", scope, "block=3,job=2"),
         preset=preset,

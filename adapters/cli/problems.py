@@ -15,11 +15,12 @@ LISTED_BY = {
     "sort": "interlock show slices",
     "switch": "interlock show switches",
     "value": "interlock show switches",
-    "preset": "interlock show switches",
+    "preset": "interlock show presets",
     "property": "interlock show invariants",
     "invariant": "interlock show invariants",
     "lemma": "interlock show invariants",
-    "action": "interlock show slices --json FILE",
+    "action": "interlock show actions",
+    "module": "interlock show slices",
 }
 """The command that prints all names of a kind, by the kind's first word."""
 

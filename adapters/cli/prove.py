@@ -19,6 +19,7 @@ class Solver(StrEnum):
 
 def prove(
     context: typer.Context,
+    module: options.Module = None,
     properties: options.Properties = None,
     sets: options.Sets = None,
     solver: Annotated[Solver, typer.Option(help="Solver to ask; a disagreement is inconclusive.")] = Solver.BOTH,
@@ -40,6 +41,7 @@ def prove(
         options.make_folder("--trace-dir", trace_dir)
     session = Session(context.obj, json)
     request = ProveRequest(
+        module=module,
         properties=properties or None,
         sets=options.pairs("--set", sets, "store_dedup=per_step"),
         solver=solver.value,

@@ -13,8 +13,10 @@ class Part(StrEnum):
     """What can be shown."""
 
     LIFECYCLES = "lifecycles"
+    ACTIONS = "actions"
     INVARIANTS = "invariants"
     SWITCHES = "switches"
+    PRESETS = "presets"
     SLICES = "slices"
     RULES = "rules"
     FAILURES = "failures"
@@ -31,17 +33,17 @@ class Format(StrEnum):
 def show(
     context: typer.Context,
     part: Annotated[Part | None, typer.Argument(help="What to show. Default: everything.")] = None,
-    module: Annotated[
-        str | None, typer.Option("--module", metavar="NAME", help="Only this module of the specification.")
-    ] = None,
+    module: options.Module = None,
     form: Annotated[Format, typer.Option("--format", help="mermaid: lifecycles only.")] = Format.TABLE,
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("show", "ShowDocument")] = False,
 ) -> int:
     """Show what the specification declares.
 
-    Its lifecycles, properties, switches and slices; the rules of the contract and what checks each;
-    the public failures and the setting under which `interlock check` finds each.
+    Its lifecycles and actions (the names in traces and in --change), properties, switches, presets
+    (of releases and connectors: the switches that each sets otherwise) and slices; the rules of the
+    contract and what checks each; the public failures and the setting under which `interlock check`
+    finds each.
     """
     from interlock.adapters.cli.bindings.show import ShowBinding
     from interlock.adapters.cli.conduct import conduct

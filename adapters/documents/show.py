@@ -28,6 +28,22 @@ class Lifecycle(Part):
     module: str
 
 
+class ShownAction(Part):
+    """One action: what happens at once, at one site."""
+
+    module: str
+    name: str
+    event: str = Field(description="Its name in a trace; several actions may share one.")
+    parameters: dict[str, str] = Field(description="Sorts by name.")
+    site: str
+    observed: bool = Field(description="Whether a trace of a real run has a line of it; else replay searches.")
+    fault: bool = Field(description="Something that goes wrong by the environment's choice.")
+    fairness: str = Field(description="What liveness may assume: none, weak or strong.")
+    fairness_why: str
+    source: str
+    doc: str
+
+
 class ShownProperty(Part):
     """One property, of any kind, as text."""
 
@@ -39,6 +55,7 @@ class ShownProperty(Part):
     doc: str
     source: str
     module: str
+    only_in_slices: str = Field("", description="What makes it false elsewhere; empty: it is claimed everywhere.")
 
 
 class ShownSwitch(Part):
@@ -49,6 +66,15 @@ class ShownSwitch(Part):
     doc: str
     presets: dict[str, str]
     module: str
+
+
+class ShownPreset(Part):
+    """One preset of one module: a release or connector, by the switches that it sets otherwise."""
+
+    module: str
+    name: str
+    differs: dict[str, str] = Field(description="Switches whose value is not that of the module's first preset.")
+    doc: str
 
 
 class ShownSlice(Part):
@@ -125,6 +151,8 @@ class ShowDocument(Document):
     lifecycles: list[Lifecycle] | None = None
     invariants: list[ShownProperty] | None = None
     switches: list[ShownSwitch] | None = None
+    actions: list[ShownAction] | None = None
+    presets: list[ShownPreset] | None = None
     slices: list[ShownSlice] | None = None
     rules: list[ShownRule] | None = None
     failures: list[ShownFailure] | None = None

@@ -68,6 +68,23 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
                 for row in lifecycle.rows
             ],
         )
+    if document.actions is not None:
+        yield (
+            "Actions",
+            ("action", "module", "parameters", "site", "fairness", "what happens", "source"),
+            [
+                (
+                    a.name if a.event == a.name else f"{a.name}\n(event {a.event})",
+                    a.module,
+                    ", ".join(f"{name}: {sort}" for name, sort in a.parameters.items()),
+                    ", ".join([a.site, *(["hidden"] if not a.observed else []), *(["a fault"] if a.fault else [])]),
+                    a.fairness,
+                    a.doc,
+                    a.source,
+                )
+                for a in document.actions
+            ],
+        )
     if document.invariants is not None:
         yield (
             "Properties",
@@ -81,6 +98,15 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
             [
                 (s.name, s.module, ", ".join(s.values), ", ".join(f"{k}={v}" for k, v in s.presets.items()), s.doc)
                 for s in document.switches
+            ],
+        )
+    if document.presets is not None:
+        yield (
+            "Presets",
+            ("preset", "module", "switches that differ", "is"),
+            [
+                (p.name, p.module, "\n".join(f"{k}={v}" for k, v in p.differs.items()) or "none", p.doc)
+                for p in document.presets
             ],
         )
     if document.slices is not None:

@@ -36,6 +36,10 @@ SELDOM: tuple[tuple[str, Callable[[SimulatedRun], int]], ...] = (
 """Shown where they are not zero."""
 
 
+USUAL = "interlock"
+"""The preset of which nothing is said."""
+
+
 def render(document: SimulateDocument) -> RenderableType:
     """What was served by what, the figures side by side, where files went, the conclusion."""
     work, engine = document.workload, document.engine
@@ -47,6 +51,10 @@ def render(document: SimulateDocument) -> RenderableType:
         f"  a step {_seconds(engine.step_s)} and {engine.prefill_tokens_s:,.0f} tokens/s; copies "
         f"{engine.to_gpu_bytes_s / 1e9:g} GB/s to the GPU, {engine.from_gpu_bytes_s / 1e9:g} from it"
     )
+    under = [f"preset {engine.preset}"] if engine.preset != USUAL else []
+    under += [f"{switch}={value}" for switch, value in engine.switches.items()]
+    if under:
+        head.append(f"\nour machine under {', '.join(under)}")
     names = list(document.runs)
     rows = table("virtual time", *names, numbers=frozenset(names))
     for title, shown in ROWS:

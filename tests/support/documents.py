@@ -12,7 +12,15 @@ from interlock.adapters.documents.prove import (
     Solvers,
 )
 from interlock.adapters.documents.replay import FalseConjunct, ReplayDocument, ReplayViolation
-from interlock.adapters.documents.show import Lifecycle, Row, ShowDocument, ShownProperty, ShownSwitch
+from interlock.adapters.documents.show import (
+    Lifecycle,
+    Row,
+    ShowDocument,
+    ShownAction,
+    ShownPreset,
+    ShownProperty,
+    ShownSwitch,
+)
 
 DOUBLE_STORE = "no-block-stored-twice-in-flight"
 
@@ -127,6 +135,7 @@ def replay() -> ReplayDocument:
         longest_prefix=4,
         candidates=[{"open(job0)": True}, {"open(job0)": False}],
         false_conjunct=FalseConjunct(action="submit_store", conjunct="block-not-in-flight"),
+        not_judged={"asked-first": "claimed in slice ec_arrivals only: elsewhere who is preempted waits too"},
     )
 
 
@@ -172,6 +181,22 @@ def show() -> ShowDocument:
                 source="PR 41289",
             )
         ],
+        actions=[
+            ShownAction(
+                module="kv-transfer",
+                name="submit_store",
+                event="submit",
+                parameters={"j": "job", "b": "block"},
+                site="worker",
+                observed=False,
+                fault=True,
+                fairness="weak",
+                fairness_why="a queue is worked off",
+                source="PR 41289",
+                doc="A store begins.",
+            )
+        ],
+        presets=[ShownPreset(module="kv-transfer", name="seed", differs={"store_dedup": "per_step"}, doc="As made.")],
         switches=[
             ShownSwitch(
                 module="kv-transfer",

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from interlock.adapters.cli.session import Session
-from interlock.adapters.cli.specification import digest
+from interlock.adapters.cli.specification import digest, named
 from interlock.adapters.cli.traces import counterexamples, place
 from interlock.adapters.documents.check import CheckDocument, Run
 from interlock.statemachine.plural import counted
@@ -16,8 +16,9 @@ from interlock.statemachine.plural import counted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRequest:
-    """What was asked for; `None` stands for all slices or properties that are checked by default."""
+    """What was asked for; `None` stands for all modules, and all slices or properties that are checked by default."""
 
+    module: str | None
     slices: list[str] | None
     scope: dict[str, int]
     preset: str
@@ -62,6 +63,7 @@ class CheckBinding:
                     change=asked.change,
                     progress=self._progress,
                     trace_dir=trace_dir,
+                    spec=None if asked.module is None else named(asked.module),
                 )
             except BaseException:
                 self.finished = place(self.finished, asked.trace, self.session.json)
@@ -93,7 +95,8 @@ class CheckBinding:
         """Say before the first slice that all of them at another size are no matter of seconds."""
         asked = self.request
         if asked.scope and not (asked.slices or asked.properties or asked.quick):
-            line = "--scope is for all default slices, which may take many minutes; --slice NAME explores one"
+            of = "" if asked.module is None else f" of {asked.module}"
+            line = f"--scope is for all default slices{of}, which may take many minutes; --slice NAME explores one"
             print(f"interlock check: {line}", file=sys.stderr, flush=True)
 
     def _progress(self, progress: Any) -> None:

@@ -7,15 +7,16 @@ from typing import Any, Literal
 from rich.console import RenderableType
 
 from interlock.adapters.cli.session import Session
-from interlock.adapters.cli.specification import digest
+from interlock.adapters.cli.specification import digest, named
 from interlock.adapters.documents.prove import ProveDocument, ProvedProperty
 from interlock.statemachine.plural import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProveRequest:
-    """What was asked for; `None` stands for all properties that have a proof."""
+    """What was asked for; `None` stands for all modules, and all properties that have a proof."""
 
+    module: str | None
     properties: list[str] | None
     sets: dict[str, str]
     solver: Literal["z3", "cvc5", "both"]
@@ -42,6 +43,7 @@ class ProveBinding:
             solver=asked.solver,
             trace_dir=asked.trace_dir,
             progress=self._progress,
+            spec=None if asked.module is None else named(asked.module),
         )
         return self.session.document(ProveDocument, result)
 

@@ -11,8 +11,10 @@ from interlock.adapters.documents.show import (
     Lifecycle,
     Row,
     ShowDocument,
+    ShownAction,
     ShownDemonstration,
     ShownFailure,
+    ShownPreset,
     ShownProperty,
     ShownRule,
     ShownSlice,
@@ -47,8 +49,10 @@ class ShowBinding:
             verdict="shown",
             reason=f"{', '.join(self.parts)} of {', '.join(m.name for m in specs)}",
             lifecycles=[x for m in specs for x in _lifecycles(m)] if "lifecycles" in self.parts else None,
+            actions=[x for m in specs for x in _actions(m)] if "actions" in self.parts else None,
             invariants=[_property(m, p) for m in specs for p in m.properties] if "invariants" in self.parts else None,
             switches=[x for m in specs for x in _switches(m)] if "switches" in self.parts else None,
+            presets=[x for m in specs for x in _presets(m)] if "presets" in self.parts else None,
             slices=[x for m in specs for x in _slices(m)] if "slices" in self.parts else None,
             rules=_rules(None if self.module is None else specs) if "rules" in self.parts else None,
             failures=failures,
@@ -107,6 +111,25 @@ def _update(update: Update) -> str:
     return text if update.when == TRUE else f"{text} where {term_text(update.when)}"
 
 
+def _actions(spec: Specification) -> list[ShownAction]:
+    return [
+        ShownAction(
+            module=spec.name,
+            name=a.name,
+            event=a.event,
+            parameters={p.name: p.sort for p in a.params},
+            site=a.site.value,
+            observed=a.observed,
+            fault=a.fault,
+            fairness=a.fairness.value,
+            fairness_why=a.fairness_why,
+            source=a.source,
+            doc=a.doc,
+        )
+        for a in spec.actions
+    ]
+
+
 def _property(spec: Specification, declared: Property) -> ShownProperty:
     match declared:
         case LeadsTo():
@@ -124,6 +147,7 @@ def _property(spec: Specification, declared: Property) -> ShownProperty:
         formula=formula,
         doc=declared.doc,
         source=declared.source,
+        only_in_slices=declared.only_in_slices,
     )
 
 
@@ -137,6 +161,19 @@ def _switches(spec: Specification) -> list[ShownSwitch]:
             presets={preset.name: preset.values[switch.name] for preset in spec.presets},
         )
         for switch in spec.switches
+    ]
+
+
+def _presets(spec: Specification) -> list[ShownPreset]:
+    usual = spec.presets[0].values
+    return [
+        ShownPreset(
+            module=spec.name,
+            name=p.name,
+            differs={switch: value for switch, value in p.values.items() if value != usual[switch]},
+            doc=p.doc,
+        )
+        for p in spec.presets
     ]
 
 

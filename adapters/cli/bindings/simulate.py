@@ -154,7 +154,7 @@ class SimulateBinding:
                 max_running=MAX_RUNNING,
                 depth=request.depth,
                 preset=request.preset,
-                switches=request.sets,
+                switches=_differing(request),
                 step_s=hardware.step_s,
                 prefill_tokens_s=hardware.prefill_tokens_s,
                 decode_tokens_s=hardware.decode_tokens_s,
@@ -181,6 +181,12 @@ class SimulateBinding:
     def _progress(self, progress: Any) -> None:
         self.session.progress.show(progress)
         self.so_far = progress.so_far
+
+
+def _differing(request: SimulateRequest) -> dict[str, str]:
+    """The switches that were set to another value than the preset's."""
+    preset = next((p.values for p in specification().presets if p.name == request.preset), {})
+    return {switch: value for switch, value in request.sets.items() if preset.get(switch) != value}
 
 
 def _plot(result: SimulateResult) -> bytes:

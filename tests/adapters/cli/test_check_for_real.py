@@ -26,9 +26,21 @@ def test_the_double_store_is_found_reported_and_traced(tmp_path, capsys):
     assert sorted(tmp_path.iterdir()) == [document, trace]
 
 
+def test_a_module_is_checked_alone(tmp_path, capsys):
+    code = main(["check", "--module", "lookup", "--quick", "--json", str(tmp_path / "d.json")])
+    document = json.loads((tmp_path / "d.json").read_text())
+
+    assert (code, document["verdict"]) == (0, "holds")
+    assert {r["slice"] for r in document["runs"]} == {s.name for s in named("lookup").slices if s.quick}
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
+        (["--module", "lookp"], "unknown module 'lookp'; did you mean lookup?"),
+        (["--module", "lookup", "--slice", "dedup"], "unknown slice 'dedup'"),
+        (["--module", "lookup", "--set", "store_dedup=per_step"], "unknown switch 'store_dedup'"),
+        (["--module", "lookup", "--property", "store-source-stable"], "unknown property 'store-source-stable'"),
         (["--slice", "dedpu"], "unknown slice 'dedpu'; did you mean dedup?"),
         (["--property", "stored-twice"], f"did you mean {DOUBLE_STORE}"),
         (["--scope", "blok=3"], "unknown sort 'blok'; did you mean block?"),

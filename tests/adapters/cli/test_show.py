@@ -121,3 +121,36 @@ def test_rules_of_one_module_are_those_that_it_checks(interlock, monkeypatch, tm
 
     assert len(every) == len(RULES)
     assert {i: set(r["checked_by"]) for i, r in every.items() if r["checked_by"]} == checked
+
+
+def test_actions_and_presets_are_those_of_the_module(interlock, monkeypatch, tmp_path):
+    for m in modules.modules():
+        outcome = interlock("show", "actions", "--module", m.name, "--json", tmp_path / "actions.json")
+        shown = json.loads((tmp_path / "actions.json").read_text())["actions"]
+        assert outcome.code == 0
+        assert [(a["name"], a["site"], a["fairness"], a["source"]) for a in shown] == [
+            (a.name, a.site.value, a.fairness.value, a.source) for a in m.actions
+        ]
+        assert [a["parameters"] for a in shown] == [{p.name: p.sort for p in a.params} for a in m.actions]
+
+        interlock("show", "presets", "--module", m.name, "--json", tmp_path / "presets.json")
+        presets = json.loads((tmp_path / "presets.json").read_text())["presets"]
+        assert [p["name"] for p in presets] == [p.name for p in m.presets]
+        assert [{**m.presets[0].values, **p["differs"]} for p in presets] == [dict(p.values) for p in m.presets]
+        assert presets[0]["differs"] == {}
+
+
+def test_a_table_of_actions_says_what_a_trace_does_not_show(interlock):
+    out = interlock("show", "actions", "--module", "kv", "--format", "markdown").out
+
+    assert "| action | module | parameters | site | fairness | what happens | source |" in out.splitlines()
+    (line,) = (x for x in out.splitlines() if x.startswith("| copy_fails |"))
+    assert "hidden, a fault | none |" in line
+
+
+def test_a_table_of_presets_says_what_differs(interlock):
+    out = interlock("show", "presets", "--module", "encoder").out
+
+    assert "ec_gate=waiting_only" in out
+    assert "interlock" in out
+    assert "none" in out

@@ -27,6 +27,25 @@ def test_the_document_is_the_printed_table(interlock, tmp_path):
     assert "37,500 tokens/s; copies 45 GB/s" in outcome.out
 
 
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ([], None),
+        (["--set", "store_dedup=in_flight"], None),
+        (["--set", "store_dedup=per_step", "--set", "finish_store=no"], "store_dedup=per_step, finish_store=no"),
+        (["--preset", "seed"], "preset seed"),
+        (["--preset", "seed", "--set", "store_dedup=per_step"], "preset seed, store_dedup=per_step"),
+    ],
+)
+def test_the_heading_names_what_was_set_to_another_value(interlock, options, line):
+    outcome = interlock(*SMALL, *options)
+
+    assert outcome.code == 0
+    assert [x for x in outcome.out.splitlines() if x.startswith("our machine")] == (
+        [] if line is None else [f"our machine under {line}"]
+    )
+
+
 def test_files_are_written_and_named(interlock, tmp_path):
     trace, perfetto = tmp_path / "t.jsonl", tmp_path / "p.json"
     outcome = interlock(*SMALL, "--trace", trace, "--perfetto", perfetto, "--depth", "2")

@@ -7,6 +7,8 @@ import pytest
 from support import documents, engines
 
 from interlock.adapters.documents.check import Violation
+from interlock.proofs.replay.bounds import BOUNDS, Bounds
+from interlock.spec.modules import named
 
 EXIT_CODES = [
     ("check", "holds", 0),
@@ -70,7 +72,17 @@ def test_check_asks_for_what_was_typed(interlock):
         "properties": ["p"],
         "engine": "plain",
         "trace_dir": None,
+        "spec": None,
     }
+
+
+@pytest.mark.parametrize("verb", ["check", "prove"])
+@pytest.mark.parametrize("name", ["encoder", "kv", "kv-transfer"])
+def test_a_module_is_meant_by_its_name_or_that_of_its_package(interlock, verb, name):
+    interlock.engine(verb)
+    interlock(verb, "--module", name)
+
+    assert interlock.asked["spec"] is named(name)
 
 
 def test_check_without_arguments_asks_for_the_defaults(interlock):
@@ -94,11 +106,11 @@ def test_prove_asks_for_what_was_typed(interlock):
 def test_replay_and_explain_ask_for_what_was_typed(interlock, trace):
     interlock.engine("replay")
     interlock("replay", trace)
-    assert interlock.asked["args"] == (trace,)
+    assert (interlock.asked["args"], interlock.asked["bounds"]) == ((trace,), BOUNDS)
 
     interlock.engine("explain")
-    interlock("explain", trace, 3)
-    assert interlock.asked["args"] == (trace, 3)
+    interlock("explain", trace, 3, "--bound", "depth=16,tries=100")
+    assert (interlock.asked["args"], interlock.asked["bounds"]) == ((trace, 3), Bounds(depth=16, tries=100))
 
 
 def test_gate_asks_for_what_was_typed(interlock, tmp_path):
