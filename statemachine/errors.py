@@ -97,6 +97,18 @@ class UnsupportedSwitch(ValueError):
         super().__init__(f"{wrong}; {right}")
 
 
+class UnsupportedGroups(ValueError):
+    """The machine does not run these KV cache groups.
+
+    Args:
+        wrong, right: what was asked for, and what can be done instead.
+    """
+
+    def __init__(self, wrong: str, right: str) -> None:
+        self.wrong, self.right = wrong, right
+        super().__init__(f"{wrong}; {right}")
+
+
 class CompileError(ValueError):
     """The specification says something that cannot be compiled to constant-time code; names the place."""
 

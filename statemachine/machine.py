@@ -11,19 +11,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.deadlines import Clock, Deadlines
+from interlock.statemachine.lookup import LookupGroup
 from interlock.statemachine.offload.flushes import Flushes
+from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.loads import Loads
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.offering import Offering
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.stores import Stores
-from interlock.statemachine.offload.tracked import Tracked, Visit
+from interlock.statemachine.offload.tracked import BlockTable, Found, Tracked, Visit
 from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
 from interlock.statemachine.port import (
+    BlockIds,
     BlockReferences,
     ConnectorMetadata,
     ConnectorOutput,
@@ -37,6 +41,9 @@ class KVOffloadMachine:
     """A connector that offloads KV blocks to CPU chunks; implements :class:`ConnectorPort`.
 
     Args:
+        block_size: tokens of a block, to which there is one hash; with several groups, those to one hash.
+        groups: the model's KV cache groups, as lookups know them; without any, one of full attention. With several,
+            the engine gives a request's blocks per group. A group's blocks may be multiples of ``block_size``.
         switches: a value for every switch of the specification; the default preset if not given.
         deadline: how long a request is told to ask again later, in units of ``clock``; then it computes its prompt.
         offers: who is offered nothing any more; whoever recovers from failed loads may share it.
@@ -49,6 +56,7 @@ class KVOffloadMachine:
     Raises:
         UnknownPolicy: there is no policy of that name.
         UnsupportedSwitch: the machine does not run one of the switches' values.
+        UnsupportedGroups: blocks of a group do not end where hashes do.
     """
 
     def __init__(
@@ -57,6 +65,7 @@ class KVOffloadMachine:
         block_size: int,
         num_chunks: int,
         num_workers: int,
+        groups: Sequence[LookupGroup] | None = None,
         switches: Mapping[str, str] | None = None,
         deadline: float = 60.0,
         clock: Clock = time.monotonic,
@@ -74,17 +83,18 @@ class KVOffloadMachine:
             spec, values, num_chunks=num_chunks, num_workers=num_workers, policy=policy, checking=checking
         )
         self.ledger, self.chunks = moves.ledger, moves.chunks
-        self._block_size = block_size
+        self._groups = BlockGroups.of(groups, block_size)
         self._tracked: dict[str, Tracked] = {}
         self._behind: set[str] = set()
         """Requests with published blocks that the store scan has not passed."""
         self._visits: list[Visit] = []
-        self._running = Running(moves, self._tracked, self._behind, block_size=block_size)
-        self._stores = Stores(moves, self._behind)
-        self._loads = Loads(moves, block_size=block_size)
+        self._running = Running(moves, self._groups, self._tracked, self._behind)
+        self._stores = Stores(moves, self._groups, self._behind)
+        self._loads = Loads(moves, self._groups, hash_tokens=block_size)
         self._flushes = Flushes(moves, self._tracked)
         self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
         self._phase, self._block_state = self.ledger.function("phase"), self.ledger.function("block_state")
+        self._request_state = self.ledger.function("request_state")
         self._stepping = self.ledger.condition("build_connector_meta", "something-to-do")
 
     def bind_gpu_block_pool(self, pool: BlockReferences) -> None:
@@ -99,23 +109,21 @@ class KVOffloadMachine:
         """See :class:`ConnectorPort`."""
         self._step_is_over()
         self._moves.do("add_request", request.request_id)
-        self._tracked[request.request_id] = Tracked(request)
+        self._tracked[request.request_id] = Tracked(request, tuple(BlockTable() for _ in self._groups))
 
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
-        """The ready chunks that continue what the GPU has, up to the last token but one.
+        """What ready chunks continue of what the GPU has, up to the last token but one.
 
-        ``None`` if a request that the tier has something for may not load yet, until its deadline; nothing once a load
-        for it has failed.
+        ``None`` if a request that the tier has something for may not load yet, or some of it is still being stored,
+        until its deadline; nothing once a load for it has failed.
         """
         found = self._loads.match(self._tracked[request.request_id], num_computed_tokens)
         return self._offering.answer(request.request_id, found)
 
-    def update_state_after_alloc(
-        self, request: RequestLike, block_ids: Sequence[int], num_external_tokens: int
-    ) -> None:
+    def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
         """Noted, and done with the metadata: requests that were running had their blocks first."""
-        tracked = self._tracked[request.request_id]
-        self._visits.append(Visit(tracked, tuple(block_ids), num_external_tokens // self._block_size))
+        tables = cast(Sequence[Sequence[int]], block_ids if len(self._groups) > 1 else (block_ids,))
+        self._visits.append(Visit(self._tracked[request.request_id], tuple(map(tuple, tables)), num_external_tokens))
 
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
         """Blocks and loads, then flushes, then the stores of finished requests, then store scans."""
@@ -131,6 +139,8 @@ class KVOffloadMachine:
                 self._offering.admitted(request)
                 if request in computed:
                     self._running.publish([(visit.tracked, computed[request] + step.num_scheduled_tokens[request])])
+                    if self._request_state.get(request) == "waiting":
+                        self._moves.do("admit_loaded", request)
             self._visits.clear()
         self._flushes.order()
         self._stores.store_what_was_kept()
@@ -158,7 +168,7 @@ class KVOffloadMachine:
         for request in output.finished_recving:
             self._moves.do("loaded", request)
 
-    def request_finished(self, request: RequestLike, block_ids: Sequence[int]) -> bool:
+    def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
         """Never delays the free of blocks: fences or references keep what stores still read."""
         self._step_is_over()
         tracked = self._tracked.pop(request.request_id)
@@ -179,10 +189,11 @@ class KVOffloadMachine:
         succeeds = "used" not in self._block_state.values()
         self._moves.do("reset_cache")
         for request, tracked in self._tracked.items():
-            tracked.scanned = 0
-            tracked.matched, tracked.looked_up = [], None
-            if tracked.published:
-                self._behind.add(request)
+            tracked.found, tracked.looked_up = Found(), None
+            for table in tracked.tables:
+                table.scanned = 0
+                if table.published:
+                    self._behind.add(request)
         return succeeds
 
     def _reported(self, counts: Mapping[int, int]) -> Iterable[int]:
@@ -195,9 +206,12 @@ class KVOffloadMachine:
                     yield job
 
     def _admit(self, visit: Visit) -> None:
-        self._running.grow(visit.tracked, visit.block_ids[len(visit.tracked.table) :])
-        if visit.external_blocks:
-            self._loads.plan(visit.tracked, visit.external_blocks)
+        tracked = visit.tracked
+        self._running.grow(visit)
+        if tracked.first_hit is None:
+            tracked.first_hit = tracked.local_tokens + visit.external_tokens
+        if visit.external_tokens:
+            self._loads.plan(tracked, visit.external_tokens)
 
     def _step_is_over(self) -> None:
         """The first call after a step's metadata is how a connector hears that its outputs are there."""

@@ -19,6 +19,12 @@ from typing import NamedTuple, Protocol
 
 Hash = str | bytes
 
+NULL_BLOCK = 0
+"""Stands in the table of a windowed group where the group needs no block; nothing is read or written there."""
+
+BlockIds = Sequence[int] | Sequence[Sequence[int]]
+"""Blocks of a request: of a connector that has several KV cache groups, one sequence per group."""
+
 
 class RequestLike(Protocol):
     """What a connector may know of a request."""
@@ -33,7 +39,10 @@ class RequestLike(Protocol):
 
     @property
     def block_hashes(self) -> Sequence[Hash]:
-        """One per full block of its tokens; each stands for the whole prefix up to there."""
+        """One per full block of its tokens; each stands for the whole prefix up to there.
+
+        With several KV cache groups: of a size that all their block sizes are multiples of.
+        """
 
 
 class TransferJob(NamedTuple):
@@ -72,7 +81,7 @@ class ScheduledRequest:
     request_id: str
     num_computed_tokens: int
     num_scheduled_tokens: int
-    new_block_ids: tuple[int, ...] = ()
+    new_block_ids: BlockIds = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +103,7 @@ class ScheduledStep:
     request_ids: Sequence[str] = ()
     num_computed_tokens: Sequence[int] = ()
     num_scheduled_tokens: Mapping[str, int] = field(default_factory=dict)
-    new_block_ids: Sequence[Sequence[int] | None] = ()
+    new_block_ids: Sequence[BlockIds | None] = ()
     preempted: tuple[str, ...] = ()
 
     @classmethod
@@ -151,9 +160,7 @@ class ConnectorPort(Protocol):
         together. May be asked again, and the answer may be dropped.
         """
 
-    def update_state_after_alloc(
-        self, request: RequestLike, block_ids: Sequence[int], num_external_tokens: int
-    ) -> None:
+    def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
         """Blocks were found for the request: ``block_ids`` is its whole table."""
 
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
@@ -162,7 +169,7 @@ class ConnectorPort(Protocol):
     def update_connector_output(self, output: ConnectorOutput) -> None:
         """Workers have reported."""
 
-    def request_finished(self, request: RequestLike, block_ids: Sequence[int]) -> bool:
+    def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
         """The request has ended; whether its blocks must be kept until the connector says otherwise."""
 
     def has_pending_work(self) -> bool:

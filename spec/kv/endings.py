@@ -32,7 +32,7 @@ from interlock.spec.kv.vocabulary import (
     scanned,
     w,
 )
-from interlock.spec.language.actions import Action, assign_all, fire, fire_all, need
+from interlock.spec.language.actions import Action, assign, assign_all, fire, fire_all, need
 
 preempt = Action(
     name="preempt", event="preempt", params=(r,), site=SCHEDULER,
@@ -50,6 +50,23 @@ preempt = Action(
     doc=(
         "A schedule() begins by taking the blocks of a running request, which waits again. Where nothing else "
         "keeps the sources of its stores, the metadata of that schedule() orders their flush."
+    ),
+)  # fmt: skip
+
+slide_out = Action(
+    name="slide_out", event="slide_out", params=(r, b), site=SCHEDULER,
+    fires=(fire("request", r), fire("block", b)),
+    guard=(need("after-update", phase().eq(phases["updated"])), need("held", holds(r, b))),
+    updates=(
+        assign(holds(r, b), False),
+        assign(scanned(r, b), False),
+        assign_all(h, to=expects(r, b, h), value=False),
+    ),
+    source="contract G6, 5(d) early freeing; ST:645-710 remove_skipped_blocks",
+    doc=(
+        "A schedule() begins by taking blocks of windowed groups (sliding window, chunked local, Mamba) that r, which "
+        "goes on, has no more use for, perhaps while a store reads them. No connector is told: it sees the block given "
+        "away again. (What a step computes does not slide out in the same schedule().)"
     ),
 )  # fmt: skip
 

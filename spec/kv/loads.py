@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.common import BETWEEN_STEPS, LISTENING, SCHEDULER, plan
+from interlock.spec.kv.common import BETWEEN_STEPS, LISTENING, SCHEDULER, SCHEDULING, plan
 from interlock.spec.kv.predicates import held_by_another, is_filled_by_load, is_of, live_store
 from interlock.spec.kv.vocabulary import (
     b,
@@ -54,6 +54,18 @@ plan_load = Action(
     ),
     source="contract 2.1 load job, Q8, I-24",
     doc="A ready chunk is to be loaded into a block that r was just given.",
+)  # fmt: skip
+
+admit_loaded = Action(
+    name="admit_loaded", event="admit_loaded", params=(r,), site=SCHEDULER,
+    fires=(fire("request", r),),
+    guard=(BETWEEN_STEPS, need("has-blocks", exists(b, holds(r, b)))),
+    updates=(SCHEDULING,),
+    source="contract Q11; 5(d): partial right edge",
+    doc=(
+        "A request whose load has ended computes on in blocks that it has. None is full yet, as where a hit ends "
+        "inside the block of a group whose blocks are larger, so nothing is published with that."
+    ),
 )  # fmt: skip
 
 loaded = Action(

@@ -20,13 +20,14 @@ from interlock.spec.kv.coverage import (
     THREE,
     TINY,
     TWO_JOBS,
+    WINDOWED,
     WITH_CONTENT,
     WITH_LOADS,
 )
 from interlock.spec.kv.lazy import LAZY_STORES
 from interlock.spec.kv.lemmas import LEMMAS, WELL_COUNTED
 from interlock.spec.kv.ownership import OWNERSHIP
-from interlock.spec.kv.predicates import live, live_store, open_load, open_store, serves, under_way
+from interlock.spec.kv.predicates import is_filled_by_load, live, live_store, open_load, open_store, serves, under_way
 from interlock.spec.kv.references import REFERENCES
 from interlock.spec.kv.stable import STABLE
 from interlock.spec.kv.vocabulary import (
@@ -57,6 +58,8 @@ from interlock.spec.kv.vocabulary import (
     kv_reset,
     load_value,
     pending_count,
+    phase,
+    phases,
     r,
     reads_current,
     request_state,
@@ -213,6 +216,26 @@ SOURCE_BELONGS = ActionProperty(
     formula=holds(r, b),
 )
 
+SLIDES_FROM_ITS_TABLE = ActionProperty(
+    id="a-block-slides-out-of-its-table",
+    source="contract G6",
+    doc="What slides out is in its request's table before, and not after, and no step has still to compute it.",
+    slices=(TINY, WINDOWED),
+    actions=("slide_out",),
+    formula=holds(r, b) & ~Primed(body=holds(r, b)) & ~due(b),
+)
+
+GOES_ON_IN_ITS_BLOCKS = ActionProperty(
+    id="a-loaded-request-goes-on-in-its-blocks",
+    source="contract Q11, Q13",
+    doc="A request that a schedule() admits after its load has blocks, and no load fills one of them.",
+    slices=(TINY,),
+    actions=("admit_loaded",),
+    formula=exists(b, holds(r, b))
+    & forall(b, holds(r, b) >> ~is_filled_by_load(b))
+    & Primed(body=phase().eq(phases["scheduling"])),
+)
+
 COUNT_IS_RELEASED_ONCE = ActionProperty(
     id="a-job-ends-with-its-last-report",
     source="contract J11, I-46",
@@ -323,6 +346,8 @@ PROPERTIES = (
     FAILED_IS_COMPUTED,
     FAILED_LEAVES_NOTHING,
     SOURCE_BELONGS,
+    SLIDES_FROM_ITS_TABLE,
+    GOES_ON_IN_ITS_BLOCKS,
     COUNT_IS_RELEASED_ONCE,
     FORWARD_READS,
     JOBS_COMPLETE,

@@ -30,6 +30,9 @@ ROWS = row_witnesses(
         "row-job-store-in-flight-acknowledge-to-failed": "partial_failure",
         "row-job-store-in-flight-acknowledge-to-store-in-flight": "partial_failure",
         "row-request-scheduled-hit": "store",
+        "row-request-scheduled-slide-out": "windowed",
+        "row-block-used-slide-out-to-free": "windowed",
+        "row-block-used-slide-out-to-used": "windowed",
     },
     under={
         "row-chunk-ready-reset-cache-to-pending": kv_reset.is_("hold"),

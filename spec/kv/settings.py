@@ -63,6 +63,7 @@ _LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load", "order_flush_of_
 
 _FAILURES = ("copy_fails", "load_fails", "report_failure", "acknowledge_failure")
 _RESETS = ("reset_cache",)
+_GROUPS = ("slide_out", "admit_loaded")
 _ENDS = ("finish", "rest", "plan_finish_store")
 _CONTENT = ("gpu_value", "cpu_value", "due", "due_value", "expects")
 
@@ -75,21 +76,21 @@ SLICES = (
     ),
     Slice(
         name="last_step",
-        remove=(*_RESETS, *_LOADS, *_FAILURES, "evict", "preempt", "hit", "skip_store"),
+        remove=(*_RESETS, *_GROUPS, *_LOADS, *_FAILURES, "evict", "preempt", "hit", "skip_store"),
         drop=(*_CONTENT, "scan_result"),
         scope={"request": 1, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
         doc="The last request ends: two of its stores, in flight or planned at its finish; no content.",
     ),
     Slice(
         name="busy",
-        remove=(*_RESETS, *_FAILURES, "plan_finish_store", "evict"),
+        remove=(*_RESETS, *_GROUPS, *_FAILURES, "plan_finish_store", "evict"),
         drop=(*_CONTENT, "kept", "scan_result"),
         scope={"request": 1, "block": 1, "chunk": 2, "job": 2, "worker": 1, "hash": 2},
         doc="A preempted request that comes back while a store of its own is open; no content.",
     ),
     Slice(
         name="busy_running",
-        remove=(*_RESETS, *_FAILURES, "plan_finish_store", "evict", "hit", "skip_store", "preempt", "finish"),
+        remove=(*_RESETS, *_GROUPS, *_FAILURES, "plan_finish_store", "evict", "hit", "skip_store", "preempt", "finish"),
         drop=(*_CONTENT, "kept"),
         scope={"request": 1, "block": 3, "chunk": 2, "job": 3, "worker": 1, "hash": 2},
         default=False,
@@ -97,41 +98,41 @@ SLICES = (
     ),
     Slice(
         name="reset",
-        remove=(*_LOADS, *_FAILURES, "evict", "preempt"),
+        remove=(*_GROUPS, *_LOADS, *_FAILURES, "evict", "preempt"),
         drop=("scan_result",),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 2, "worker": 1, "hash": 1},
         doc="The cache is reset while stores are open, with content that a reset makes worthless.",
     ),
     Slice(
         name="reset_load",
-        remove=(*_FAILURES, *_ENDS, "evict", "preempt", "hit", "skip_store"),
+        remove=(*_GROUPS, *_FAILURES, *_ENDS, "evict", "preempt", "hit", "skip_store"),
         drop=("kept", "scan_result"),
         scope={"request": 2, "block": 2, "chunk": 1, "job": 2, "worker": 1, "hash": 1},
         doc="The cache is reset while a load is open, and its chunk is stored into again, with content.",
     ),
     Slice(
         name="dedup",
-        remove=(*_RESETS, *_LOADS, *_FAILURES, "plan_finish_store", "evict"),
+        remove=(*_RESETS, *_GROUPS, *_LOADS, *_FAILURES, "plan_finish_store", "evict"),
         drop=(*_CONTENT, "kept", "scan_result"),
         scope={"request": 2, "block": 1, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
         doc="Two requests that share a prefix, two stores of it; no content. (Two workers: --scope worker=2.)",
     ),
     Slice(
         name="store",
-        remove=(*_RESETS, *_LOADS, "plan_finish_store"),
+        remove=(*_RESETS, *_GROUPS, *_LOADS, "plan_finish_store"),
         drop=(*_CONTENT, "kept"),
         scope={"request": 1, "block": 2, "chunk": 1, "job": 1, "worker": 1, "hash": 1},
         doc="Two blocks of one prefix, failing stores, a full tier, eviction; no content.",
     ),
     Slice(
         name="at_finish",
-        remove=(*_RESETS, *_LOADS),
+        remove=(*_RESETS, *_GROUPS, *_LOADS),
         scope={"request": 2, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 2},
         doc="Stores at the finish, reallocation of their source, fences and flushes, with content.",
     ),
     Slice(
         name="lazy_store",
-        remove=(*_RESETS, *_LOADS, *_FAILURES, "evict"),
+        remove=(*_RESETS, *_GROUPS, *_LOADS, *_FAILURES, "evict"),
         drop=("scan_result",),
         scope={"request": 1, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
         default=False,
@@ -139,42 +140,49 @@ SLICES = (
     ),
     Slice(
         name="finish_twice",
-        remove=(*_RESETS, *_LOADS, *_FAILURES, "evict"),
+        remove=(*_RESETS, *_GROUPS, *_LOADS, *_FAILURES, "evict"),
         drop=_CONTENT,
         scope={"request": 2, "block": 1, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
         doc="Two stores of one block around a finish, in its allocation or the one before; no content.",
     ),
     Slice(
         name="partial_failure",
-        remove=(*_LOADS, "plan_finish_store", "preempt"),
+        remove=(*_GROUPS, *_LOADS, "plan_finish_store", "preempt"),
         drop=("kept",),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
         doc="A store that fails on one worker and not on the other, and resets meanwhile, with content.",
     ),
     Slice(
         name="failing_load",
-        remove=("plan_finish_store", "preempt", "skip_store", "hit"),
+        remove=(*_GROUPS, "plan_finish_store", "preempt", "skip_store", "hit"),
         drop=("kept",),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 2, "hash": 1},
         doc="A load that fails on one worker, or on both, and what is stored of its block afterwards, with content.",
     ),
     Slice(
         name="three_workers",
-        remove=(*_RESETS, "plan_finish_store", "evict", "preempt", "hit", "skip_store"),
+        remove=(*_RESETS, *_GROUPS, "plan_finish_store", "evict", "preempt", "hit", "skip_store"),
         drop=(*_CONTENT, "kept", "scan_result"),
         scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 3, "hash": 1},
         doc="A store, which may fail, or a load, acknowledged by three workers; no content.",
     ),
     Slice(
         name="load",
-        remove=(*_RESETS, *_FAILURES, "plan_finish_store"),
+        remove=(*_RESETS, *_GROUPS, *_FAILURES, "plan_finish_store"),
         drop=("kept", "scan_result"),
         scope={"request": 1, "block": 2, "chunk": 1, "job": 1, "worker": 1, "hash": 2},
         doc="Loads beside stores: pins, promotion, requests that end meanwhile, with content of two prefixes.",
     ),
     Slice(
+        name="windowed",
+        remove=(*_RESETS, *_LOADS, *_FAILURES, "plan_finish_store", "preempt", "evict", "admit_loaded"),
+        drop=("kept",),
+        scope={"request": 2, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 2},
+        doc="Blocks slide out of a window while a store reads them, and are given away again, with content.",
+    ),
+    Slice(
         name="load_ack",
-        remove=(*_RESETS, *_FAILURES, "plan_finish_store", "evict"),
+        remove=(*_RESETS, *_GROUPS, *_FAILURES, "plan_finish_store", "evict"),
         drop=(*_CONTENT, "kept", "scan_result"),
         scope={"request": 1, "block": 2, "chunk": 1, "job": 2, "worker": 2, "hash": 1},
         doc="Two loads of one request, acknowledged by two workers; no content.",
@@ -214,6 +222,11 @@ EXPECTATIONS = (
     ),
     expect("holds", "at_finish", "store-source-stable", "fences and flushes", source_hold="fence"),
     expect("holds", "at_finish", "store-source-stable", "references", source_hold="pin"),
+    *(
+        expect("holds", "windowed", property_, why, source_hold=hold)
+        for property_ in ("store-source-stable", "ready-chunk-holds-its-prefix")
+        for hold, why in (("fence", "whoever gets the block has the store flushed"), ("pin", "references"))
+    ),
     expect("fails", "dedup", _DOUBLE, "seen on 0.19.1 and 0.20.2 by the gate", _SIMPLE_OLD),
     # seeds 004: lazy mode is unaffected
     *(

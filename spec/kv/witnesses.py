@@ -19,6 +19,7 @@ from interlock.spec.kv.coverage import (
     STORE,
     THREE,
     TINY,
+    WINDOWED,
     WITH_REST,
 )
 from interlock.spec.kv.predicates import has_request, is_of, live, live_store, open_store, pins, stale, stale_load
@@ -138,6 +139,14 @@ WITNESSES = (
         Primed(body=scan_result(b).eq(scan_results["excused"])) & exists(c, chunk_state(c).eq(chunk_states["absent"])),
         "A scan passes over a block that has room, because the connector chooses so.", TINY, STORE,
         actions=("skip_store",), source="contract J3: below threshold", applies=store_choice.is_("some_blocks"),
+    ),
+    _witness(
+        "the-source-of-a-running-requests-store-is-given-away",
+        exists(j, open_store(j) & job_block(j).eq(b) & ~holds(job_request(j), b)
+               & request_state(job_request(j)).eq(request_states["scheduled"])),
+        "A block has slid out of the window of a request that goes on, a store reads it, and it is given away.",
+        WINDOWED, actions=("allocate",), source="contract G6, 5(d); seeds 003: fenced when the store is planned",
+        applies=~pins(),
     ),
     _witness(
         "some-load-fails-on-one-worker", exists(j, failure_seen(j) & job_loads(j) & (pending_count(j) > 0)),

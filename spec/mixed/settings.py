@@ -11,7 +11,7 @@ SLICES = (
         remove=(
             "rest", "reset_cache", "copy_fails", "load_fails", "report_failure", "acknowledge_failure", "kv_load_fails",
             "fail_unavailable", "complete", "free_id", "evict", "speculate", "reject", "transfer_fails", "fetch_breaks",
-            "evict_pool", "claim_cached",
+            "evict_pool", "claim_cached", "slide_out", "admit_loaded",
         ),
         scope={
             "request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 1,

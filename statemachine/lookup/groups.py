@@ -40,6 +40,12 @@ class LookupGroup(Protocol):
     def first_needed(self, tokens: int) -> int:
         """The first chunk that a hit of so many tokens needs."""
 
+    def first_kept(self, tokens: int) -> int:
+        """The first chunk that a request needs that has computed so many tokens and goes on."""
+
+    def gone_with(self, chunk: int) -> int | None:
+        """The fewest computed tokens with which no chunk up to this one is kept; ``None``: it stays for good."""
+
 
 @dataclass(frozen=True, slots=True)
 class FullAttention:
@@ -56,6 +62,13 @@ class FullAttention:
         """All are needed."""
         return 0
 
+    def first_kept(self, tokens: int) -> int:
+        """All are kept."""
+        return 0
+
+    def gone_with(self, chunk: int) -> None:
+        """Never."""
+
 
 @dataclass(frozen=True, slots=True)
 class SlidingWindow:
@@ -71,6 +84,14 @@ class SlidingWindow:
     def first_needed(self, tokens: int) -> int:
         """The chunk with the first token of the last window."""
         return max(0, tokens - self.window) // self.chunk_tokens
+
+    def first_kept(self, tokens: int) -> int:
+        """The next token sees what a hit needs."""
+        return self.first_needed(tokens)
+
+    def gone_with(self, chunk: int) -> int:
+        """The window begins with the next chunk."""
+        return (chunk + 1) * self.chunk_tokens + self.window
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +112,14 @@ class ChunkedLocal:
         """The chunk with the start of the stretch of the last token."""
         return max(0, tokens - 1) // self.window * self.window // self.chunk_tokens
 
+    def first_kept(self, tokens: int) -> int:
+        """The chunk with the start of the stretch of the next token."""
+        return tokens // self.window * self.window // self.chunk_tokens
+
+    def gone_with(self, chunk: int) -> int:
+        """The first stretch begins that lies behind the chunk."""
+        return -(-(chunk + 1) * self.chunk_tokens // self.window) * self.window
+
 
 @dataclass(frozen=True, slots=True)
 class Mamba:
@@ -110,6 +139,14 @@ class Mamba:
     def first_needed(self, tokens: int) -> int:
         """The last chunk."""
         return max(0, tokens - 1) // self.chunk_tokens
+
+    def first_kept(self, tokens: int) -> int:
+        """The last chunk: the next token goes on from its state."""
+        return self.first_needed(tokens)
+
+    def gone_with(self, chunk: int) -> int:
+        """A token behind the chunk."""
+        return (chunk + 1) * self.chunk_tokens + 1
 
 
 Tier = Callable[[int, int], Answer]

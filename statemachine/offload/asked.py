@@ -14,11 +14,12 @@ QUESTIONS = (
     ("order_flush_of_load", ("j",)),
     ("rest", ()),
 )
-"""What the machine asks before it has chosen everything that the action is about."""
+"""What the machine asks before it has chosen all that the action is about."""
 
 BATCHES = (
     Batch("hit"),
     Batch("allocate"),
+    Batch("slide_out"),
     Batch("publish", asked=("b",)),
     Batch("publish_loaded", asked=("b", "h")),
     Batch("plan_load"),

@@ -2,58 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import repeat
 
+from interlock.statemachine.errors import SpecificationViolation
+from interlock.statemachine.lookup import Answer, longest_hit
+from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
-from interlock.statemachine.offload.tracked import Tracked
-from interlock.statemachine.port import Hash, TransferJob
+from interlock.statemachine.offload.tracked import Found, Tracked
+from interlock.statemachine.port import NULL_BLOCK, TransferJob
 
 
 class Loads:
-    """Looks chunks up, and plans loads of them."""
+    """Looks chunks up, and plans loads of them.
 
-    def __init__(self, moves: Moves, *, block_size: int) -> None:
-        self._moves, self._block_size = moves, block_size
+    Args:
+        hash_tokens: tokens to one hash of a request; hits are multiples of it.
+    """
+
+    def __init__(self, moves: Moves, groups: BlockGroups, *, hash_tokens: int) -> None:
+        self._moves, self._groups, self._hash_tokens = moves, groups, hash_tokens
+        self._kinds = [group.kind for group in groups]
         ledger = moves.ledger
         self._chunk_state = ledger.function("chunk_state")
         self._by_hash = ledger.inverse("chunk_hash")
         self._loadable = frozenset(ledger.program.tables["chunk"].states_with("plan_load"))
+        self._awaited = frozenset(ledger.program.tables["chunk"].states_with("acknowledge"))
         self._may_load = ledger.condition("plan_load", "no-store-is-open")
 
     def match(self, tracked: Tracked, num_computed_tokens: int) -> tuple[int | None, bool]:
-        """The ready chunks that continue what the GPU has, up to the last token but one.
+        """How many tokens the tier has beyond what the GPU has, up to the last token but one.
 
-        ``None`` if a request that the tier has something for may not load yet.
+        ``None`` if a request that the tier has something for may not load yet, or some of it is still to come.
         """
         request, moved = tracked.request, self._moves.chunks.moves
-        local, limit = num_computed_tokens // self._block_size, (request.num_tokens - 1) // self._block_size
-        if tracked.looked_up != (local, limit, moved):
-            tracked.looked_up = (local, limit, moved)
-            tracked.local_blocks = local
-            tracked.matched = self._ready_prefix(request.block_hashes[local:limit])
-        if tracked.matched and not self._may_load(request.request_id):
+        limit = (request.num_tokens - 1) // self._hash_tokens * self._hash_tokens
+        if tracked.looked_up != (num_computed_tokens, limit, moved):
+            tracked.looked_up = (num_computed_tokens, limit, moved)
+            tracked.local_tokens = num_computed_tokens
+            search = self._prefix if self._groups.prefix_only else self._search
+            tracked.found = search(tracked, limit)
+        found = tracked.found
+        external = found.tokens - tracked.local_tokens
+        if external <= 0:
+            return 0, False
+        if found.later or not self._may_load(request.request_id):
             return None, False
-        return len(tracked.matched) * self._block_size, bool(tracked.matched)
+        return external, bool(found.chunks)  # a hit may end where a window needs nothing
 
-    def plan(self, tracked: Tracked, num_blocks: int) -> None:
-        """So many blocks of what was matched are to be loaded, into those that follow the cached ones."""
-        moves, request, first = self._moves, tracked.request.request_id, tracked.local_blocks
-        chunks = tracked.matched[:num_blocks]
-        jobs = range(moves.next_job, moves.next_job + len(chunks))
-        moves.next_job = jobs.stop
-        rows = list(zip(repeat(request), tracked.table[first : first + len(chunks)], chunks, jobs, strict=False))
+    def plan(self, tracked: Tracked, num_tokens: int) -> None:
+        """So many tokens of what was found are to be loaded.
+
+        Raises:
+            SpecificationViolation: they are fewer, and a window that then has to be loaded is not in the tier.
+        """
+        found, total = tracked.found, tracked.local_tokens + num_tokens
+        if total != found.tokens:
+            found = self._needed(tracked, total)
+        request, moves = tracked.request.request_id, self._moves
+        rows = [
+            (request, tracked.tables[group].blocks[place], chunk, job)
+            for job, (group, place, chunk) in zip(
+                range(moves.next_job, moves.next_job + len(found.chunks)), found.chunks, strict=True
+            )
+        ]
+        if self._groups.windowed:
+            rows = [row for row in rows if row[1] != NULL_BLOCK]
+        moves.next_job += len(found.chunks)
         moves.jobs.update((job, TransferJob(job, request, block, chunk)) for _, block, chunk, job in rows)
         moves.do_each("plan_load", rows)
-        for chunk in reversed(chunks):
-            moves.chunks.touch(chunk)  # the end of a prefix is of no use without its beginning
+        self._touch(tracked, found)
 
-    def _ready_prefix(self, hashes: Iterable[Hash]) -> list[int]:
-        """Chunks that a load could read now, for as many of the first hashes as have one."""
-        found = []
-        for hash_ in hashes:
-            chunk = next((c for c in self._by_hash.get(hash_, ()) if self._chunk_state.get(c) in self._loadable), None)
+    def _prefix(self, tracked: Tracked, limit: int) -> Found:
+        """With one group of full attention a hit is as many of the first blocks as can be read now."""
+        (group,) = self._groups
+        first, last = tracked.local_tokens // group.block_size, limit // group.block_size
+        chunks = []
+        for key in group.keys(tracked.request.block_hashes, first, last):
+            chunk = self._loadable_chunk(key)
             if chunk is None:
                 break
-            found.append(chunk)
-        return found
+            chunks.append(chunk)
+        return Found((first + len(chunks)) * group.block_size, False, tuple(zip(repeat(0), range(first, last), chunks)))
+
+    def _search(self, tracked: Tracked, limit: int) -> Found:
+        """The longest hit that every group has, or is getting."""
+        local, hashes = tracked.local_tokens, tracked.request.block_hashes
+        if not self._groups.aligned(local):
+            return Found()  # it ends inside a block of some group, which no load could complete
+
+        def tier(place: int, chunk: int) -> Answer:
+            group = self._groups[place]
+            if (chunk + 1) * group.block_size <= local:
+                return Answer.HIT  # of a window, too, the GPU has what its own hit needs
+            if chunk >= group.num_keys(hashes):
+                return Answer.MISS
+            return self._answer(group.key(hashes, chunk))
+
+        hit = longest_hit(self._kinds, tier, limit)
+        return Found(hit.tokens, later=True) if hit.later else self._needed(tracked, hit.tokens)
+
+    def _needed(self, tracked: Tracked, tokens: int) -> Found:
+        """What is to be loaded for a hit of so many tokens."""
+        hashes = tracked.request.block_hashes
+        chunks = []
+        for group in self._groups:
+            local, kept = tracked.local_tokens // group.block_size, group.kind.first_kept(tokens)
+            for place in range(max(group.kind.first_needed(tokens), local), -(-tokens // group.block_size)):
+                chunk = self._loadable_chunk(group.key(hashes, place))
+                if chunk is None:
+                    raise SpecificationViolation(
+                        f"request {tracked.request.request_id}: a hit of {tracked.found.tokens} tokens was found, and "
+                        f"{tokens} are granted, for which block {place} of group {group.place} is not in the tier: "
+                        f"grant all, or none"
+                    )
+                if place >= kept:
+                    chunks.append((group.place, place, chunk))
+        return Found(tokens, False, tuple(chunks))
+
+    def _touch(self, tracked: Tracked, found: Found) -> None:
+        """What a hit needs was of use; a prefix is of no use without its beginning, so that is the latest."""
+        touch = self._moves.chunks.touch
+        if self._groups.prefix_only:
+            for _, _, chunk in reversed(found.chunks):
+                touch(chunk)
+            return
+        first_hit = min(tracked.first_hit or 0, found.tokens)
+        for group in sorted(self._groups, key=lambda group: not group.windowed):
+            first = group.kind.first_needed(first_hit)
+            for key in reversed(group.keys(tracked.request.block_hashes, first, -(-found.tokens // group.block_size))):
+                ready = self._loadable_chunk(key)
+                if ready is not None:
+                    touch(ready)
+
+    def _loadable_chunk(self, key: Key) -> int | None:
+        """A chunk of a key that a load could read now."""
+        return next((c for c in self._by_hash.get(key, ()) if self._chunk_state.get(c) in self._loadable), None)
+
+    def _answer(self, key: Key) -> Answer:
+        """What the tier has under a key."""
+        if self._loadable_chunk(key) is not None:
+            return Answer.HIT
+        pending = any(self._chunk_state.get(c) in self._awaited for c in self._by_hash.get(key, ()))
+        return Answer.PENDING if pending else Answer.MISS

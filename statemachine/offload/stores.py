@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import islice, repeat
 from typing import Any
 
+from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
-from interlock.statemachine.offload.tracked import Tracked
-from interlock.statemachine.port import Hash, TransferJob
+from interlock.statemachine.offload.tracked import BlockTable, Tracked
+from interlock.statemachine.port import NULL_BLOCK, TransferJob
 
 
 class Stores:
@@ -18,20 +19,22 @@ class Stores:
         behind: requests with published blocks that the scan has not passed.
     """
 
-    def __init__(self, moves: Moves, behind: set[str]) -> None:
-        self._moves, self._behind = moves, behind
+    def __init__(self, moves: Moves, groups: BlockGroups, behind: set[str]) -> None:
+        self._moves, self._groups, self._behind = moves, groups, behind
         self.finished: list[Tracked] = []
         """Requests that have ended since the last metadata."""
 
     def scan(self, behind: Sequence[Tracked]) -> None:
         """Stores each published block that a cursor has not passed; a request's scan stops where there is no room."""
         rows: list[tuple[str, int]] = []
-        ends = []
+        pieces: list[tuple[Tracked, BlockTable, Sequence[int], int]] = []
         for tracked in behind:
-            rows += zip(repeat(tracked.request.request_id), tracked.table[tracked.scanned : tracked.published])
-            ends.append(len(rows))
+            for table in tracked.tables:
+                places = self._places(table)
+                rows += zip(repeat(tracked.request.request_id), map(table.blocks.__getitem__, places))
+                pieces.append((tracked, table, places, len(rows)))
         at = 0
-        for tracked, end in zip(behind, ends, strict=True):
+        for tracked, table, places, end in pieces:
             stuck = False
             while at < end and not stuck:
                 at, full = self._plan("plan_store", rows, at)
@@ -39,25 +42,34 @@ class Stores:
                     skipped = 0 if full else self._moves.do_each("skip_store", self._not_to_be_stored(rows[at:end]))
                     stuck = not skipped
                     at += skipped
-            tracked.scanned = tracked.published - max(end - at, 0)
+            left = max(end - at, 0)
+            table.scanned = places[-left] if left else table.published
             if stuck:
                 at = end
-            else:
+            if all(t.scanned == t.published for t in tracked.tables):
                 self._behind.discard(tracked.request.request_id)
 
     def store_what_was_kept(self) -> None:
         """What requests have published, and their store scans have not come to, when they ended."""
-        rows: list[tuple[str, int, Hash]] = []
+        rows: list[tuple[str, int, Key]] = []
         for tracked in self.finished:
-            first, last = tracked.scanned, tracked.published
-            hashes = tracked.request.block_hashes
-            request = tracked.request.request_id
-            rows += ((request, tracked.table[place], hashes[place]) for place in range(first, last))
+            request, hashes = tracked.request.request_id, tracked.request.block_hashes
+            for group, table in zip(self._groups, tracked.tables, strict=True):
+                first = table.scanned
+                keys = group.keys(hashes, first, table.published)
+                rows += ((request, table.blocks[place], keys[place - first]) for place in self._places(table))
         self.finished.clear()
         at, full = 0, False
         while at < len(rows) and not full:
             at, full = self._plan("plan_finish_store", rows, at)
             at += 1  # one that is refused stays unstored
+
+    def _places(self, table: BlockTable) -> Sequence[int]:
+        """Where a table has published blocks that no scan has passed, those left out that have slid out since."""
+        places = range(table.scanned, table.published)
+        if not self._groups.windowed:
+            return places
+        return [place for place in places if table.blocks[place] != NULL_BLOCK]
 
     def _plan(self, action: str, rows: Sequence[tuple[Any, ...]], first: int) -> tuple[int, bool]:
         """Plans stores of rows, each a request, a block and what else is asked about, from one of them on.
@@ -68,7 +80,7 @@ class Stores:
         planned = 0
         full = False
 
-        def choose(request: str, block: int, *_: Hash) -> tuple[int, int] | None:
+        def choose(request: str, block: int, *_: Key) -> tuple[int, int] | None:
             nonlocal planned, full
             chunk = moves.chunks.take(ahead=planned)
             if chunk is None:

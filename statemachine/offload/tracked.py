@@ -8,32 +8,72 @@ from interlock.statemachine.port import RequestLike
 
 
 @dataclass(slots=True)
+class BlockTable:
+    """A request's blocks in one KV cache group.
+
+    Args:
+        blocks: in the order of its tokens; null blocks where the group needs none.
+        published, scanned: blocks before these places need no more looking at.
+        slid: blocks before this place have slid out of the group's window.
+    """
+
+    blocks: list[int] = field(default_factory=list)
+    published: int = 0
+    scanned: int = 0
+    slid: int = 0
+
+    def clear(self) -> None:
+        """The request has lost all of them."""
+        self.blocks.clear()
+        self.published = self.scanned = self.slid = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look-up found in the tier.
+
+    Args:
+        tokens: how long the hit is, from the start of the prompt.
+        later: part of it is still to come.
+        chunks: what is to be loaded of it: group, place in its table, and chunk.
+    """
+
+    tokens: int = 0
+    later: bool = False
+    chunks: tuple[tuple[int, int, int], ...] = ()
+
+
+@dataclass(slots=True)
 class Tracked:
     """A request as the machine knows it.
 
     Args:
-        table: its blocks, in the order of its tokens.
-        local_blocks: leading blocks that were found in the GPU's prefix cache.
-        matched: ready chunks that continue them, as last looked up.
+        tables: one per KV cache group.
+        local_tokens: leading tokens that were found in the GPU's prefix cache.
+        found: what the tier has beyond them, as last looked up.
         looked_up: what that look-up was for, and the pool's moves then: it holds while nothing has moved.
-        published, scanned: blocks before these places need no more looking at.
-        next_full: with how many tokens it fills the next block that is to be published.
+        first_hit: with how many tokens it first started, from the GPU's cache and the tier; ``None`` before.
+        next_look: with how many tokens it fills the next block that is to be published, or is one token past the
+            place at which a block slides out.
     """
 
     request: RequestLike
-    table: list[int] = field(default_factory=list)
-    local_blocks: int = 0
-    matched: list[int] = field(default_factory=list)
+    tables: tuple[BlockTable, ...]
+    local_tokens: int = 0
+    found: Found = field(default_factory=Found)
     looked_up: tuple[int, int, int] | None = None
-    published: int = 0
-    scanned: int = 0
-    next_full: int = 0
+    first_hit: int | None = None
+    next_look: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A waiting request that got blocks in the schedule being made."""
+    """A waiting request that got blocks in the schedule being made.
+
+    Args:
+        block_ids: its whole table, per group.
+    """
 
     tracked: Tracked
-    block_ids: tuple[int, ...]
-    external_blocks: int
+    block_ids: tuple[tuple[int, ...], ...]
+    external_tokens: int

@@ -228,3 +228,15 @@ def test_windows_are_asked_again_until_all_agree():
     found = longest_hit([WIDE, NARROW], tier_of(".hhh.hhh", "hhhh...."), 16, looked=looks.append)
     assert found == Found(8)
     assert [(look.group, look.bound, look.tokens) for look in looks] == [(0, 16, 16), (1, 16, 8), (0, 8, 8)]
+
+
+@given(kinds.filter(lambda g: g.window is not None), st.integers(0, 6))
+def test_a_chunk_is_gone_with_the_first_token_that_keeps_none_up_to_it(group, chunk):
+    fewest = next(n for n in itertools.count() if group.first_kept(n) > chunk)
+
+    assert group.gone_with(chunk) == fewest
+
+
+@given(kinds, st.integers(0, 40))
+def test_what_a_hit_needs_is_what_its_request_keeps_or_more(group, tokens):
+    assert group.first_needed(tokens) <= group.first_kept(tokens)

@@ -233,7 +233,7 @@ def a_request_ends_in_the_middle_of_a_block(make):
 def _whole_prompt(store):
     def patched(self):
         for tracked in self.finished:
-            tracked.published = len(tracked.request.block_hashes)
+            tracked.tables[0].published = len(tracked.request.block_hashes)
         store(self)
 
     return patched
@@ -309,12 +309,12 @@ def the_tier_is_full(make):
 def _without(*reset):
     def patched(preempt):
         def again(self, request_id):
-            tracked = self._tracked[request_id]
-            before = {name: getattr(tracked, name) for name in reset}
+            (table,) = self._tracked[request_id].tables
+            before = {name: getattr(table, name) for name in reset}
             before = {name: list(v) if isinstance(v, list) else v for name, v in before.items()}
             preempt(self, request_id)
             for name, value in before.items():
-                setattr(tracked, name, value)
+                setattr(table, name, value)
 
         return again
 
@@ -325,7 +325,7 @@ def _without(*reset):
     "B-094",
     "a resumed request's block list is replaced",
     "block 1 is free: publish is illegal",
-    patch=(Running, "preempt", _without("table")),
+    patch=(Running, "preempt", _without("blocks")),
 )
 def preempted_and_resumed(make):
     d = make()
@@ -358,7 +358,7 @@ def preempted_after_a_store(make):
 
 @row("B-175", "a finish without blocks takes none of a plan's", "list index", patch=(
     KVOffloadMachine, "request_finished", lambda finish: lambda self, request, blocks: (
-        self._tracked[request.request_id].table.__setitem__(slice(None), blocks), finish(self, request, blocks))[1],
+        self._tracked[request.request_id].tables[0].blocks.__setitem__(slice(None), blocks), finish(self, request, blocks))[1],
 ))  # fmt: skip
 def finish_comes_with_an_empty_list(make):
     d = make(chunks=1)
@@ -414,7 +414,7 @@ def what_the_gpu_has_is_no_hit(make):
 
 
 def _as_looked_up(admit):
-    return lambda self, visit: admit(self, type(visit)(visit.tracked, visit.block_ids, len(visit.tracked.matched)))
+    return lambda self, visit: admit(self, type(visit)(visit.tracked, visit.block_ids, visit.tracked.found.tokens))
 
 
 @row("B-102", "only what is retrieved is pinned", "granted", patch=(KVOffloadMachine, "_admit", _as_looked_up))
@@ -524,7 +524,7 @@ def preempted_and_nobody_has_its_block_yet(make):
 
 @row("B-119", "abort is legal in every state", "was let in", patch=(
     KVOffloadMachine, "request_finished", lambda finish: lambda self, request, blocks: (
-        check(self._tracked[request.request_id].table, "nobody was let in"), finish(self, request, blocks))[1],
+        check(self._tracked[request.request_id].tables[0].blocks, "nobody was let in"), finish(self, request, blocks))[1],
 ))  # fmt: skip
 def aborted_in_every_state(make):
     d = make()

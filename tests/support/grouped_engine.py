@@ -1,0 +1,418 @@
+"""A small engine with several KV cache groups, after vLLM's scheduler: one pool of blocks, windows that slide, a worker.
+
+It keeps its own books of the tier, made from what metadata carry, and its own content of every block and chunk. Copies
+happen when it is told to. Whatever the machine does, the engine asserts that each reader sees what it came for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from math import lcm
+
+from interlock.statemachine.lookup import ChunkedLocal, FullAttention, Mamba, SlidingWindow
+from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.port import ConnectorOutput, ScheduledRequest, ScheduledStep
+
+NULL = 0
+
+
+@dataclass
+class Request:
+    request_id: str
+    symbols: list[str]
+    hash_tokens: int
+    num_tokens: int
+    num_prompt_tokens: int
+    max_tokens: int
+    tables: list[list[int]]
+    computed: int = 0
+    state: str = "waiting"
+
+    @property
+    def block_hashes(self):
+        return ["".join(self.symbols[: n + 1]) for n in range(self.num_tokens // self.hash_tokens)]
+
+    def text(self, tokens):
+        """What so many tokens say, the last symbol whole."""
+        return "".join(self.symbols[: -(-tokens // self.hash_tokens)])
+
+    def grow(self):
+        self.num_tokens += 1
+        if self.num_tokens > len(self.symbols) * self.hash_tokens:
+            self.symbols.append(f"<{self.request_id}{len(self.symbols)}>")
+
+
+@dataclass
+class Copy:
+    job: object
+    store: bool
+    key: tuple
+    done: bool = False
+
+
+@dataclass
+class GroupedEngine:
+    groups: list
+    hash_tokens: int
+    num_blocks: int
+    machine: KVOffloadMachine
+    requests: dict = field(default_factory=dict)
+    copies: dict = field(default_factory=dict)
+    """By job; those that the worker has and that are not reported."""
+    tier: dict = field(default_factory=dict)
+    """Chunk to its key and whether it is ready."""
+    proceeds: bool = False
+
+    def __post_init__(self):
+        self.free = deque(range(1, self.num_blocks + 1))
+        self.refs = dict.fromkeys(self.free, 0)
+        self.key_of, self.content, self.chunk_content = {}, {}, {}
+        self.alignment = lcm(*(g.chunk_tokens for g in self.groups))
+        self.flushed_reports, self.stores_of = [], {}
+        self.machine.bind_gpu_block_pool(self)
+
+    # -- the pool ---------------------------------------------------------------------------------
+
+    def touch(self, blocks):
+        for block in blocks:
+            if not self.refs[block]:
+                self.free.remove(block)
+            self.refs[block] += 1
+
+    def free_blocks(self, blocks):
+        for block in blocks:
+            self.refs[block] -= 1
+            assert self.refs[block] >= 0
+            if not self.refs[block]:
+                self.free.append(block)
+
+    def new_block(self):
+        block = self.free.popleft()
+        self.refs[block] = 1
+        self.key_of.pop(block, None)
+        return block
+
+    # -- groups -----------------------------------------------------------------------------------
+
+    def keys(self, request, g):
+        """One per full block of a group."""
+        per_block = self.groups[g].chunk_tokens // self.hash_tokens
+        return [(g, h) for h in request.block_hashes[per_block - 1 :: per_block]]
+
+    def skipped(self, g, tokens):
+        """Blocks that the next token needs no more, as vLLM has it."""
+        group = self.groups[g]
+        match group:
+            case FullAttention():
+                return 0
+            case SlidingWindow():
+                return max(0, tokens - group.window) // group.chunk_tokens
+            case ChunkedLocal():
+                return tokens // group.window * group.window // group.chunk_tokens
+            case Mamba():
+                return max(0, tokens - 1) // group.chunk_tokens
+
+    def end_of_chunk(self, request, budget):
+        """How far a request computes in a step; with a Mamba group, to the ends of blocks while it is prefilled."""
+        start, prefill_end = request.computed, max(request.num_prompt_tokens, request.num_tokens - 1)
+        end = min(start + budget, request.num_tokens)
+        blocks = [g.chunk_tokens for g in self.groups if isinstance(g, Mamba)]
+        if blocks and start < prefill_end and end // max(blocks) * max(blocks) > start:
+            end = end // max(blocks) * max(blocks)
+        return end
+
+    # -- what a hit is, by trying every length ----------------------------------------------------
+
+    def longest(self, request, has, limit, step):
+        for tokens in range(limit // step * step, 0, -step):
+            answers = [
+                has(g, place)
+                for g, group in enumerate(self.groups)
+                for place in range(self._first(g, tokens), -(-tokens // group.chunk_tokens))
+            ]
+            if all(g.fits(tokens) == tokens for g in self.groups) and "miss" not in answers:
+                return tokens, "pending" in answers
+        return 0, False
+
+    def _first(self, g, tokens):
+        return self.groups[g].first_needed(tokens)
+
+    def local_hit(self, request):
+        by_key = {key: block for block, key in self.key_of.items()}
+        keys = [self.keys(request, g) for g in range(len(self.groups))]
+
+        def has(g, place):
+            return "hit" if place < len(keys[g]) and keys[g][place] in by_key else "miss"
+
+        tokens, _ = self.longest(request, has, request.num_tokens - 1, self.alignment)
+        return tokens, by_key
+
+    def external_hit(self, request, local):
+        """What the machine has to answer."""
+        keys = [self.keys(request, g) for g in range(len(self.groups))]
+
+        def has(g, place):
+            if (place + 1) * self.groups[g].chunk_tokens <= local:
+                return "hit"
+            key = keys[g][place] if place < len(keys[g]) else None
+            states = {ready for k, ready in self.tier.values() if k == key}
+            return "hit" if True in states else "pending" if states else "miss"
+
+        tokens, later = self.longest(request, has, request.num_tokens - 1, self.hash_tokens)
+        if tokens <= local:
+            return 0
+        busy = not self.proceeds and any(c.store and c.job.request == request.request_id for c in self.copies.values())
+        return None if later or busy else tokens - local
+
+    # -- what happens -----------------------------------------------------------------------------
+
+    def add(self, name, symbols, tail, max_tokens):
+        tokens = len(symbols) * self.hash_tokens + tail
+        request = Request(
+            name, [*symbols, f"<{name}>"], self.hash_tokens, tokens, tokens, max_tokens, [[] for _ in self.groups]
+        )
+        self.requests[name] = request
+        self.machine.on_new_request(request)
+
+    def preempt(self, request):
+        for table in request.tables:
+            self.free_blocks([b for b in reversed(table) if b != NULL])
+            table.clear()
+        request.computed, request.state = 0, "waiting"
+
+    def _room(self, request, tokens):
+        """New blocks that so many tokens take; Mamba's are null but the last."""
+        wanted = []
+        for g, group in enumerate(self.groups):
+            places = range(len(request.tables[g]), -(-tokens // group.chunk_tokens))
+            wanted.append([isinstance(group, Mamba) and p < places.stop - 1 for p in places])
+        return wanted
+
+    def _take(self, request, wanted):
+        """Per group the new blocks, nulls included; None if there is no room."""
+        if sum(not null for group in wanted for null in group) > len(self.free):
+            return None
+        new = [[NULL if null else self.new_block() for null in group] for group in wanted]
+        for table, blocks in zip(request.tables, new, strict=True):
+            table.extend(blocks)
+        return new
+
+    def step(self, budget=1000, preempt=()):
+        """A schedule(), and its step on the worker."""
+        preempted = [r for r in self.requests.values() if r.state == "running" and r.request_id in preempt]
+        for request in preempted:
+            self.preempt(request)
+        rows = [row for r in list(self.requests.values()) if r.state == "running" and (row := self._running(r, budget))]
+        rows += [row for r in list(self.requests.values()) if r.state in ("waiting", "arrived") and r not in preempted
+                 and (row := self._waiting(r, budget))]  # fmt: skip
+        for row in rows:
+            self._publish(self.requests[row.request_id], row.num_computed_tokens + row.num_scheduled_tokens)
+        metadata = self.machine.build_connector_meta(ScheduledStep.of(rows, tuple(r.request_id for r in preempted)))
+        self._begin(metadata)
+        self._forward(rows)
+        return metadata
+
+    def _running(self, request, budget):
+        if request.computed >= request.num_tokens:
+            return None
+        for g, table in enumerate(request.tables):
+            for place in range(min(self.skipped(g, request.computed), len(table))):
+                if table[place] != NULL:
+                    self.free_blocks([table[place]])
+                    table[place] = NULL
+        end = self.end_of_chunk(request, budget)
+        new = self._take(request, self._room(request, end))
+        if new is None:
+            return None
+        per_group = tuple(map(tuple, new)) if len(new) > 1 else tuple(new[0])
+        return ScheduledRequest(request.request_id, request.computed, end - request.computed, per_group)
+
+    def _waiting(self, request, budget):
+        if request.state == "arrived":  # its load has ended
+            end = self.end_of_chunk(request, budget)
+            if self._take(request, self._room(request, end)) is None:
+                return None
+            self._tell(request, 0)
+            request.state = "running"
+            return ScheduledRequest(request.request_id, request.computed, end - request.computed)
+        local, by_key = self.local_hit(request)
+        expected = self.external_hit(request, local)
+        answer, loads = self.machine.get_num_new_matched_tokens(request, local)
+        assert answer == expected, (request.request_id, answer, expected)
+        if answer is None:
+            return None
+        total = local + answer
+        request.computed = total
+        size = [group.chunk_tokens for group in self.groups]
+        missing = any(max(self.skipped(g, total), local // n) < -(-total // n) for g, n in enumerate(size))
+        assert loads == (answer > 0 and missing), (request.request_id, answer)
+        end = total if loads else self.end_of_chunk(request, budget)
+        hits = []
+        for g, group in enumerate(self.groups):
+            keys, skipped = self.keys(request, g), self.skipped(g, total)
+            cached = range(skipped, local // group.chunk_tokens)
+            hits.append([*[NULL] * skipped, *(by_key[keys[p]] for p in cached)])
+            request.tables[g] = hits[g]
+        taken = [b for table in hits for b in table if b != NULL]
+        evicted = sum(not self.refs[b] for b in taken)
+        wanted = self._room(request, end)
+        if loads:  # blocks for what is loaded: none of them is skipped
+            wanted = [[False] * len(group) for group in wanted]
+        if sum(not null for group in wanted for null in group) > len(self.free) - evicted:
+            request.tables, request.computed = [[] for _ in self.groups], 0
+            return None
+        self.touch(taken)
+        assert self._take(request, wanted) is not None
+        self._tell(request, answer)
+        if loads:
+            request.state = "loading"
+            return None
+        request.state = "running"
+        return ScheduledRequest(request.request_id, request.computed, end - request.computed)
+
+    def _tell(self, request, external):
+        tables = [list(t) for t in request.tables]
+        self.machine.update_state_after_alloc(request, tables if len(tables) > 1 else tables[0], external)
+
+    def _publish(self, request, tokens):
+        for g, table in enumerate(request.tables):
+            for block, key in zip(table[: tokens // self.groups[g].chunk_tokens], self.keys(request, g), strict=False):
+                if block != NULL:
+                    self.key_of.setdefault(block, key)
+
+    def _begin(self, metadata):
+        for job in metadata.load_jobs:
+            key, ready = self.tier[job.chunk]
+            assert ready, f"{job}: what it loads is still being stored"
+            assert job.block != NULL, f"{job}: a null block is loaded into"
+            assert self.key_at(job) == key, f"{job}: {key} is not what belongs there"
+            self.copies[job.job] = Copy(job, False, key)
+        loading = {}
+        for job in metadata.load_jobs:
+            loading.setdefault(job.request, set()).add(job.block)
+        for name, blocks in loading.items():
+            assert blocks == self.to_be_loaded(self.requests[name]), f"{name} is not loaded whole, or too much of it is"
+        for job in metadata.store_jobs:
+            assert job.block != NULL, f"{job}: a null block is stored"
+            key = self.stored_key(job)
+            assert all(c.job.chunk != job.chunk or c.done for c in self.copies.values()), (
+                f"{job}: two copies, one chunk"
+            )
+            self.tier[job.chunk] = key, False
+            self.copies[job.job] = Copy(job, True, key)
+        for job in metadata.jobs_to_flush:
+            if job in self.copies:
+                self.copy(job)
+                self.flushed_reports.append(job)
+
+    def key_at(self, job):
+        request = self.requests[job.request]
+        places = [(g, p) for g, table in enumerate(request.tables) for p, b in enumerate(table) if b == job.block]
+        ((g, place),) = places
+        return self.keys(request, g)[place]
+
+    def to_be_loaded(self, request):
+        local = self.machine._tracked[request.request_id].local_tokens
+        return {
+            b
+            for g, table in enumerate(request.tables)
+            for b in table[local // self.groups[g].chunk_tokens :]
+            if b != NULL
+        }
+
+    def stored_key(self, job):
+        """What a store is to save: its request has just left the engine, perhaps."""
+        if job.request not in self.requests:
+            return self.key_of_gone[job.block]
+        tables = self.requests[job.request].tables
+        assert any(job.block in table for table in tables), f"{job}: its request has lost the block"
+        return self.key_at(job)
+
+    def _forward(self, rows):
+        for row in rows:
+            request = self.requests[row.request_id]
+            start, end = row.num_computed_tokens, row.num_computed_tokens + row.num_scheduled_tokens
+            for g, group in enumerate(self.groups):
+                size, table = group.chunk_tokens, request.tables[g]
+                for place in range(self.skipped(g, start), -(-start // size)):
+                    upto = min(start, (place + 1) * size)
+                    there, text, last = self.content.get(table[place], (None, "", 0))
+                    enough = last == upto if isinstance(group, Mamba) else last >= upto
+                    assert (there, enough, text.startswith(request.text(upto))) == (g, True, True), (
+                        f"{request.request_id} reads {text} up to {last} of group {there}, for {request.text(upto)}"
+                    )
+                for place in range(start // size, -(-end // size)):
+                    if table[place] != NULL:
+                        upto = min(end, (place + 1) * size)
+                        self.content[table[place]] = g, request.text(upto), upto
+            request.computed = end
+            if end == request.num_tokens:
+                request.grow()
+
+    # -- between steps ----------------------------------------------------------------------------
+
+    def copy(self, job):
+        copy = self.copies[job]
+        if copy.done:
+            return
+        copy.done = True
+        block, chunk = copy.job.block, copy.job.chunk
+        if copy.store:
+            self._is(self.content.get(block), copy, "saves")
+            self.chunk_content[chunk] = self.content[block]
+        else:
+            self._is(self.chunk_content.get(chunk), copy, "loads")
+            self.content[block] = self.chunk_content[chunk]
+
+    def _is(self, content, copy, verb):
+        g, text, last = content or (None, "", 0)
+        whole = g is not None and last % self.groups[g].chunk_tokens == 0
+        assert ((g, text), whole) == (copy.key, True), f"{copy.job} {verb} {text} up to {last} for {copy.key}"
+
+    def update(self, report=(), failed=()):
+        """The step's outputs are there, with reports on these jobs; requests that have all their tokens end."""
+        self.key_of_gone = dict(self.key_of)
+        for request in list(self.requests.values()):
+            if request.state == "running" and request.num_tokens > request.num_prompt_tokens + request.max_tokens:
+                self.finish(request)
+        reported = dict.fromkeys([*self.flushed_reports, *report])
+        self.flushed_reports = []
+        for job in reported:
+            self.copy(job)
+            copy = self.copies.pop(job)
+            if not copy.store:
+                continue
+            if job in failed:
+                del self.tier[copy.job.chunk]
+            else:
+                self.tier[copy.job.chunk] = copy.key, True
+        failed = [job for job in reported if job in failed]
+        received = [
+            r for r in self.requests.values()
+            if r.state in ("loading", "held") and not any(c.job.request == r.request_id and not c.store
+                                                          for c in self.copies.values())
+        ]  # fmt: skip
+        self.machine.update_connector_output(
+            ConnectorOutput(
+                dict.fromkeys(set(reported) - set(failed), 1),
+                dict.fromkeys(failed, 1),
+                tuple(r.request_id for r in received),
+            )
+        )
+        for request in received:
+            if request.state == "held":
+                self._let_go(request)
+            else:
+                request.state = "arrived"
+
+    def finish(self, request):
+        self.machine.request_finished(request, request.tables if len(request.tables) > 1 else request.tables[0])
+        if request.state == "loading":
+            request.state = "held"
+        else:
+            self._let_go(request)
+
+    def _let_go(self, request):
+        self.preempt(request)
+        del self.requests[request.request_id]
