@@ -18,8 +18,10 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorBase_V1,
     KVConnectorMetadata,
     KVConnectorWorkerMetadata,
+    SupportsHMA,
 )
 
+from interlock.adapters.vllm.groups import groups_of
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.port import ConnectorMetadata, ConnectorOutput, ScheduledStep
@@ -61,7 +63,7 @@ class References:
         self._pool.free_blocks([self._pool.blocks[b] for b in block_ids])
 
 
-class InterlockShim(KVConnectorBase_V1):
+class InterlockShim(KVConnectorBase_V1, SupportsHMA):
     """Translates vLLM's calls to those of ``ConnectorPort``; decides nothing.
 
     Extra config: ``num_chunks`` (size of the CPU tier in blocks; required), ``num_workers`` (1),
@@ -74,8 +76,11 @@ class InterlockShim(KVConnectorBase_V1):
         extra = vllm_config.kv_transfer_config.kv_connector_extra_config
         if "num_chunks" not in extra:
             raise ValueError('InterlockShim needs "num_chunks" in kv_connector_extra_config: blocks of the CPU tier')
+        hash_tokens, groups = groups_of(vllm_config, kv_cache_config)
+        self._several = len(groups) > 1
         self._machine = KVOffloadMachine(
-            block_size=vllm_config.cache_config.block_size,
+            block_size=hash_tokens,
+            groups=groups,
             num_chunks=int(extra["num_chunks"]),
             num_workers=int(extra.get("num_workers", 1)),
             switches=SPECIFICATION.switch_values("interlock", extra.get("switches")),
@@ -101,11 +106,12 @@ class InterlockShim(KVConnectorBase_V1):
 
     def update_state_after_alloc(self, request: Any, blocks: Any, num_external_tokens: int) -> None:
         """See the base class."""
-        self._machine.update_state_after_alloc(request, blocks.get_block_ids()[0], num_external_tokens)
+        tables = blocks.get_block_ids()
+        self._machine.update_state_after_alloc(request, tables if self._several else tables[0], num_external_tokens)
 
     def build_connector_meta(self, scheduler_output: Any) -> InterlockMetadata:
         """See the base class."""
-        return InterlockMetadata(self._machine.build_connector_meta(_step(scheduler_output)))
+        return InterlockMetadata(self._machine.build_connector_meta(self._step(scheduler_output)))
 
     def update_connector_output(self, connector_output: Any) -> None:
         """See the base class."""
@@ -117,9 +123,15 @@ class InterlockShim(KVConnectorBase_V1):
 
     def request_finished(self, request: Any, block_ids: list[int]) -> tuple[bool, dict[str, Any] | None]:
         """See the base class."""
+        return self.request_finished_all_groups(request, (block_ids,))
+
+    def request_finished_all_groups(
+        self, request: Any, block_ids: tuple[list[int], ...]
+    ) -> tuple[bool, dict[str, Any] | None]:
+        """See ``SupportsHMA``."""
         if not self._machine.tracks(request.request_id):
             return False, None  # it ended before it was ever looked at
-        return self._machine.request_finished(request, block_ids), None
+        return self._machine.request_finished(request, block_ids if self._several else block_ids[0]), None
 
     def has_pending_push_work(self) -> bool:
         """See the base class."""
@@ -143,17 +155,17 @@ class InterlockShim(KVConnectorBase_V1):
     def wait_for_save(self) -> None:
         """Nothing."""
 
-
-def _step(output: Any) -> ScheduledStep:
-    """What was scheduled: running requests first, then those that were let in."""
-    cached, new = output.scheduled_cached_reqs, output.scheduled_new_reqs
-    return ScheduledStep(
-        [*cached.req_ids, *(r.req_id for r in new)],
-        [*cached.num_computed_tokens, *(r.num_computed_tokens for r in new)],
-        output.num_scheduled_tokens,
-        [blocks and blocks[0] for blocks in cached.new_block_ids],
-        tuple(sorted(_preempted(output))),
-    )
+    def _step(self, output: Any) -> ScheduledStep:
+        """What was scheduled: running requests first, then those that were let in."""
+        cached, new = output.scheduled_cached_reqs, output.scheduled_new_reqs
+        per_group = cached.new_block_ids
+        return ScheduledStep(
+            [*cached.req_ids, *(r.req_id for r in new)],
+            [*cached.num_computed_tokens, *(r.num_computed_tokens for r in new)],
+            output.num_scheduled_tokens,
+            per_group if self._several else [blocks and blocks[0] for blocks in per_group],
+            tuple(sorted(_preempted(output))),
+        )
 
 
 def _preempted(output: Any) -> Iterable[str]:

@@ -4,17 +4,11 @@ Under our own values it differs where the release puts a request off for what ca
 """
 
 import functools
-import json
-import os
 import random
-import subprocess
-from pathlib import Path
 
 import pytest
+from in_release import run
 
-from interlock.adapters.vllm.environment import ensure_requirements
-from interlock.adapters.vllm.launch import interlock_path
-from interlock.adapters.vllm.releases import fetch
 from interlock.spec.lookup import SPECIFICATION
 from interlock.statemachine.decisions.program import Wanted
 from interlock.statemachine.errors import GuardViolation
@@ -48,22 +42,6 @@ def theirs():
     """What a release answers; 0.22 has one tier, which always knows what it has."""
 
     return functools.cache(lambda release: run("lookups", release, CASES if release == "0.32.0" else NOT_RETRY))
-
-
-def run(module, release, given=None):
-    """What a module beside this one prints, run in a release's process."""
-    path = [str(fetch(release)), str(Path(__file__).parent), *interlock_path()]
-    finished = subprocess.run(
-        [str(ensure_requirements()), "-m", module],
-        input=json.dumps(given),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr[-2000:]
-    return json.loads(finished.stdout.splitlines()[-1])
 
 
 def modelled(case, preset):
