@@ -17,6 +17,7 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.deadlines import Clock, Deadlines
 from interlock.statemachine.lookup import LookupGroup
+from interlock.statemachine.offload.choice import EVERYTHING, StoreChoice, StoreLimits
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.loads import Loads
@@ -47,6 +48,7 @@ class KVOffloadMachine:
         switches: a value for every switch of the specification; the default preset if not given.
         deadline: how long a request is told to ask again later, in units of ``clock``; then it computes its prompt.
         offers: who is offered nothing any more; whoever recovers from failed loads may share it.
+        limits: what is stored of what could be; all if not given. The switches must allow less.
         policy: which ready chunk makes room first, ``lru`` or ``arc``.
         checking: whether each action checks its guard. Tables and counters are always checked, and what the
             machine has to ask it asks; without, the rest is believed, as tests with checking have shown it.
@@ -55,7 +57,7 @@ class KVOffloadMachine:
 
     Raises:
         UnknownPolicy: there is no policy of that name.
-        UnsupportedSwitch: the machine does not run one of the switches' values.
+        UnsupportedSwitch: the machine does not run one of the switches' values, or not with these limits.
         UnsupportedGroups: blocks of a group do not end where hashes do.
     """
 
@@ -70,6 +72,7 @@ class KVOffloadMachine:
         deadline: float = 60.0,
         clock: Clock = time.monotonic,
         offers: Offers | None = None,
+        limits: StoreLimits = EVERYTHING,
         policy: str = "lru",
         checking: bool = True,
         contain: bool = False,
@@ -78,7 +81,7 @@ class KVOffloadMachine:
         self.contained = 0
         self._contain = contain
         values = spec.switch_values() if switches is None else dict(switches)
-        refuse_what_is_not_run(values)
+        refuse_what_is_not_run(values, limits)
         self._moves = moves = Moves(
             spec, values, num_chunks=num_chunks, num_workers=num_workers, policy=policy, checking=checking
         )
@@ -89,7 +92,8 @@ class KVOffloadMachine:
         """Requests with published blocks that the store scan has not passed."""
         self._visits: list[Visit] = []
         self._running = Running(moves, self._groups, self._tracked, self._behind)
-        self._stores = Stores(moves, self._groups, self._behind)
+        choice = StoreChoice(limits, self._groups) if limits.decline_some else None
+        self._stores = Stores(moves, self._groups, self._behind, choice)
         self._loads = Loads(moves, self._groups, hash_tokens=block_size)
         self._flushes = Flushes(moves, self._tracked)
         self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
@@ -109,7 +113,8 @@ class KVOffloadMachine:
         """See :class:`ConnectorPort`."""
         self._step_is_over()
         self._moves.do("add_request", request.request_id)
-        self._tracked[request.request_id] = Tracked(request, tuple(BlockTable() for _ in self._groups))
+        tables = tuple(BlockTable() for _ in self._groups)
+        self._tracked[request.request_id] = Tracked(request, tables, prompt_tokens=request.num_tokens)
 
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """What ready chunks continue of what the GPU has, up to the last token but one.

@@ -56,6 +56,12 @@ HAND_WRITTEN = (
         "hand-written", "contract J1, J2",
     ),
     ListedDecision(
+        "choice", "offload.choice.StoreChoice.declined",
+        "with limits: nothing beyond the prompt, or so many blocks of a request, or that too few requests have come to "
+        "is stored; a request counts once for each of its blocks",
+        "hand-written", "contract J3; B-041 vllm #52022; that it may be left out is compiled",
+    ),
+    ListedDecision(
         "choice", "offload.loads.Loads.match",
         "a hit is the longest run of loadable chunks after the GPU's own, of at most num_tokens - 1 tokens",
         "hand-written", "contract R-04 to R-06; vLLM PR 41289, boundary test",

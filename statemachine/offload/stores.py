@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import islice, repeat
 from typing import Any
 
+from interlock.statemachine.offload.choice import StoreChoice
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.tracked import BlockTable, Tracked
@@ -17,15 +18,19 @@ class Stores:
 
     Args:
         behind: requests with published blocks that the scan has not passed.
+        choice: which of them are not to be stored; ``None``: all are.
     """
 
-    def __init__(self, moves: Moves, groups: BlockGroups, behind: set[str]) -> None:
-        self._moves, self._groups, self._behind = moves, groups, behind
+    def __init__(self, moves: Moves, groups: BlockGroups, behind: set[str], choice: StoreChoice | None = None) -> None:
+        self._moves, self._groups, self._behind, self._choice = moves, groups, behind, choice
+        self._declined: Set[tuple[str, int]] = frozenset()
         self.finished: list[Tracked] = []
         """Requests that have ended since the last metadata."""
 
     def scan(self, behind: Sequence[Tracked]) -> None:
         """Stores each published block that a cursor has not passed; a request's scan stops where there is no room."""
+        if self._choice is not None:
+            self._declined = self._choice.declined(behind)
         rows: list[tuple[str, int]] = []
         pieces: list[tuple[Tracked, BlockTable, Sequence[int], int]] = []
         for tracked in behind:
@@ -51,6 +56,8 @@ class Stores:
 
     def store_what_was_kept(self) -> None:
         """What requests have published, and their store scans have not come to, when they ended."""
+        if self._choice is not None:
+            self._declined = self._choice.declined(self.finished)
         rows: list[tuple[str, int, Key]] = []
         for tracked in self.finished:
             request, hashes = tracked.request.request_id, tracked.request.block_hashes
@@ -91,10 +98,14 @@ class Stores:
             moves.jobs[job] = TransferJob(job, request, block, chunk)
             return chunk, job
 
-        return first + moves.do_each(action, islice(rows, first, None), choose), full
+        def choose_wanted(request: str, block: int, *_: Key) -> tuple[int, int] | None:
+            return None if (request, block) in self._declined else choose(request, block)
+
+        choosing = choose if self._choice is None else choose_wanted
+        return first + moves.do_each(action, islice(rows, first, None), choosing), full
 
     def _not_to_be_stored(self, rows: Iterable[tuple[str, int]]) -> Iterable[tuple[str, int]]:
         for row in rows:
-            if self._moves.may("plan_store", row[1]):
+            if self._moves.may("plan_store", row[1]) and row not in self._declined:
                 return
             yield row

@@ -15,12 +15,14 @@ class BlockTable:
         blocks: in the order of its tokens; null blocks where the group needs none.
         published, scanned: blocks before these places need no more looking at.
         slid: blocks before this place have slid out of the group's window.
+        observed: blocks before this place have been counted as seen; it stays when the request loses them.
     """
 
     blocks: list[int] = field(default_factory=list)
     published: int = 0
     scanned: int = 0
     slid: int = 0
+    observed: int = 0
 
     def clear(self) -> None:
         """The request has lost all of them."""
@@ -55,6 +57,7 @@ class Tracked:
         first_hit: with how many tokens it first started, from the GPU's cache and the tier; ``None`` before.
         next_look: with how many tokens it fills the next block that is to be published, or is one token past the
             place at which a block slides out.
+        prompt_tokens: with how many tokens it arrived.
     """
 
     request: RequestLike
@@ -64,6 +67,7 @@ class Tracked:
     looked_up: tuple[int, int, int] | None = None
     first_hit: int | None = None
     next_look: int = 0
+    prompt_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

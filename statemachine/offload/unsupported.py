@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from interlock.statemachine.errors import UnsupportedSwitch
+from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
 
 
-def refuse_what_is_not_run(values: Mapping[str, str]) -> None:
-    """Look at the values of switches before a machine is made with them.
+def refuse_what_is_not_run(values: Mapping[str, str], limits: StoreLimits = EVERYTHING) -> None:
+    """Look at the values of switches, and at limits, before a machine is made with them.
 
     Raises:
-        UnsupportedSwitch: stores would be lazy.
+        UnsupportedSwitch: stores would be lazy; or not all is to be stored, and the specification demands it.
     """
     if values.get("store_mode") == "lazy":
         raise UnsupportedSwitch(
             "our machine stores eagerly, it does not run store_mode=lazy",
             "leave it out, or: interlock check --slice lazy_store --set store_mode=lazy --set source_hold=pin",
+        )
+    if limits.decline_some and values.get("store_choice") != "some_blocks":
+        raise UnsupportedSwitch(
+            f"limits say that not every block is stored, and store_choice is {values.get('store_choice')}",
+            "set store_choice=some_blocks, or leave limits out",
         )

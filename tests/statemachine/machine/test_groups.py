@@ -7,18 +7,20 @@ from support.grouped_engine import GroupedEngine
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.lookup import ChunkedLocal, FullAttention, Mamba, SlidingWindow
 from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
 
 H = 4
 """Tokens to one hash."""
 
 
-def engine(*groups, blocks=24, chunks=12, **switches):
+def engine(*groups, blocks=24, chunks=12, limits=EVERYTHING, **switches):
     machine = KVOffloadMachine(
         block_size=H,
         groups=groups,
         num_chunks=chunks,
         num_workers=1,
         switches=SPECIFICATION.switch_values(changes=switches),
+        limits=limits,
     )
     return GroupedEngine(list(groups), H, blocks, machine)
 
@@ -42,10 +44,12 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
     blocks=st.integers(12, 40),
     chunks=st.integers(1, 24),
     switches=st.sampled_from(({}, {}, {"source_hold": "pin"}, {"match_busy": "proceed"}, {"finish_store": "no"})),
+    limits=st.sampled_from((EVERYTHING, EVERYTHING, StoreLimits(prompt_only=True), StoreLimits(sightings=2))),
     data=st.data(),
 )
-def test_whatever_happens_each_reader_sees_what_it_came_for(groups, blocks, chunks, switches, data):
-    e = engine(*groups, blocks=blocks, chunks=chunks, **switches)
+def test_whatever_happens_each_reader_sees_what_it_came_for(groups, blocks, chunks, switches, limits, data):
+    switches = switches | ({"store_choice": "some_blocks"} if limits.decline_some else {})
+    e = engine(*groups, blocks=blocks, chunks=chunks, limits=limits, **switches)
     e.proceeds = switches.get("match_busy") == "proceed"
     names = iter("ABCDEFGHIJKLMNOP")
     for _ in range(data.draw(st.integers(5, 40))):

@@ -14,6 +14,7 @@ from interlock.spec.failures import FAILURES
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.choice import StoreChoice, StoreLimits
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.running import Running
@@ -211,6 +212,36 @@ def another_request_hits_a_block_in_flight(make):
     d.admit("B", [1, 5], local_blocks=1)
 
     check(not d.build().store_jobs, "a second store of the block")
+
+
+def _up_to_the_first_miss(declined):
+    def patched(self, requests):
+        found = set()
+        for t in requests:
+            (table,) = t.tables
+            published, table.published = table.published, min(table.published, t.found.tokens // 4 + 1)
+            found |= declined(self, [t])
+            table.published = table.observed = published  # and what is behind the miss is not counted
+        return found | declined(self, requests)
+
+    return patched
+
+
+@row(
+    "B-041",
+    "every store candidate is counted",
+    "behind the first miss",
+    patch=(StoreChoice, "declined", _up_to_the_first_miss),
+)
+def a_prompt_that_is_seen_twice(make):
+    d = make(options={"limits": StoreLimits(sightings=2)}, store_choice="some_blocks")
+    for name, first in (("A", 1), ("B", 11)):
+        d.add(name, ["h1", "h2", "h3"])
+        d.admit(name, range(first, first + 4))
+        jobs = d.build().store_jobs
+        d.update()
+
+    check(places(jobs) == [("B", 11), ("B", 12), ("B", 13)], f"behind the first miss nothing is counted: {jobs}")
 
 
 def _rounded_up(publish):
