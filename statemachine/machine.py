@@ -166,8 +166,8 @@ class KVOffloadMachine:
         """
         self._step_is_over()
         for job in output.failed:
-            if self._moves.loads(job):
-                self._offering.failed(self._moves.jobs[job].request)
+            if self._moves.loads(job) and (request_id := self._moves.jobs[job].request) in self._tracked:
+                self._offering.failed(request_id)
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
             self._moves.do_each(event, self._reported(counts))
         for request in output.finished_recving:

@@ -44,6 +44,17 @@ def test_an_id_that_comes_again_is_another_request(driver):
     assert d.match("B") == (4, True)
 
 
+def test_also_if_it_had_ended_before_its_load_failed(driver):
+    d = driver()
+    job = loading(d)
+    d.finish("B")
+    d.update(failed=[job], received=["B"])
+    d.step()
+    d.add("B", ["h1", "h2"])
+
+    assert d.match("B") == (4, True)
+
+
 def test_the_old_value_of_reoffer_offers_it_again(driver):
     d = driver(options={"offers": Offers(ENGINE.switch_values(changes={"reoffer": "allowed"}))})
     fails(d)
