@@ -6,8 +6,8 @@ Our own books: a connector may keep others, so the gate does not judge by these.
 from __future__ import annotations
 
 from interlock.spec.kv.coverage import (
+    BROKEN,
     BUSY,
-    COUNTED,
     DEDUP,
     EVERY,
     FINISH,
@@ -20,6 +20,7 @@ from interlock.spec.kv.coverage import (
     RESET,
     RESET_LOAD,
     STORE,
+    THREE,
     TINY,
     WITH_LOADS,
     WITH_RESETS,
@@ -174,7 +175,7 @@ GONE_LEFT_NO_RECORD = Invariant(
     policy=True,
     source="contract J11: the job is deleted; I-58",
     doc="Of a job that is no more the scheduler remembers neither kind, nor failure, nor a flush to order.",
-    slices=COUNTED,
+    slices=EVERY,
     formula=forall(
         j,
         job_state(j).eq(job_states["absent"])
@@ -245,12 +246,12 @@ FLUSH_MARKS_ARE_OPEN = Invariant(
     policy=True,
     source="contract J5, J9, J12",
     doc="A flush is still to be ordered for open stores and for stale jobs only.",
-    slices=tuple(s for s in EVERY if s not in (IDLE, LAZY)),
+    slices=tuple(s for s in EVERY if s not in (IDLE, LAZY, THREE)),
     # A reference needs no flush; without preemption only a reset that flushes owes any.
     applies_in={
         TINY: ~pins() | kv_reset.is_("flush"),
         **dict.fromkeys((BUSY, DEDUP, STORE, FINISH, FINISH_TWICE, LOAD, LOAD_ACK), ~pins()),
-        **dict.fromkeys((RESET, RESET_LOAD, PARTIAL), kv_reset.is_("flush")),
+        **dict.fromkeys((RESET, RESET_LOAD, PARTIAL, BROKEN), kv_reset.is_("flush")),
     },
     formula=forall(j, must_flush(j) >> (open_store(j) | stale(j))),
     premise=exists(j, must_flush(j)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.coverage import COUNTED, EVERY, TWO_JOBS
+from interlock.spec.kv.coverage import EVERY, TWO_JOBS
 from interlock.spec.kv.predicates import (
     ended,
     open_store,
@@ -71,7 +71,7 @@ ENDED_LEFT_NOTHING = Invariant(
         "A job ends once: when it is no longer under way it has no report under way, no copy at any worker, and no "
         "worker is still to get it."
     ),
-    slices=COUNTED,
+    slices=EVERY,
     formula=forall(
         j,
         ~under_way(j)
@@ -97,7 +97,7 @@ REPORTS_COUNTED = Invariant(
         "A job waits for exactly the workers that still have it and the reports under way: the count is never "
         "negative, no worker reports twice, and the job ends with the last report and not before."
     ),
-    slices=COUNTED,
+    slices=EVERY,
     formula=forall(
         j,
         under_way(j)
@@ -115,7 +115,7 @@ NOT_DUPLICATED = Invariant(
     id="messages-are-not-duplicated",
     source="contract R-23, R-49",
     doc="Metadata names a job to a worker once, and only while the worker does not have it yet.",
-    slices=COUNTED,
+    slices=EVERY,
     formula=forall(
         w, j,
         (store_meta(w, j) <= 1) & (load_meta(w, j) <= 1)
@@ -128,7 +128,7 @@ STEP_MESSAGES = Invariant(
     id="a-step-message-per-worker",
     source="contract R-23, pipeline depth 1",
     doc="A worker has a step to run, or an output to deliver, only while a step is executing.",
-    slices=COUNTED,
+    slices=EVERY,
     formula=forall(
         w,
         ite(phase().eq(phases["executing"]), (step(w) + output(w)).eq(1), (step(w) + output(w)).eq(0)),
@@ -142,7 +142,7 @@ METADATA_ARRIVES = Invariant(
         "Metadata under way belongs to the step being built or to one that its worker has still to run; a flush "
         "order may outlive its job, but not the step."
     ),
-    slices=COUNTED,
+    slices=EVERY,
     formula=forall(
         w, j,
         ((store_meta(w, j) > 0) | (load_meta(w, j) > 0) | (flush_meta(w, j) > 0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from interlock.spec.kv.bookkeeping import BOOKKEEPING
 from interlock.spec.kv.coverage import (
     BROKEN,
-    COUNTED,
     EVERY,
     FINISH,
     FINISH_TWICE,
@@ -240,7 +239,7 @@ COUNT_IS_RELEASED_ONCE = ActionProperty(
     id="a-job-ends-with-its-last-report",
     source="contract J11, I-46",
     doc="A report ends a job exactly if no other report was due.",
-    slices=COUNTED,
+    slices=EVERY,
     actions=("acknowledge", "acknowledge_failure"),
     formula=pending_count(j).eq(1).eq(~Primed(body=under_way(j))),
 )
@@ -273,7 +272,7 @@ HELD_ARE_RELEASED = LeadsTo(
     aliases=("V-02",),
     source="contract V-01, V-02, R-20",
     doc="A request that ended while it was loading gives its blocks back.",
-    slices=(TINY, LOAD, LOAD_ACK, THREE),
+    slices=(TINY, LOAD, LOAD_ACK, THREE, BROKEN),
     vars=(r,),
     premise=request_state(r).eq(request_states["held"]),
     conclusion=request_state(r).ne(request_states["held"]),

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.coverage import EVERY, FINISH, IDLE, PARTIAL, RESET, RESET_LOAD, TINY, WITH_CONTENT, WITH_LOADS
+from interlock.spec.kv.coverage import (
+    BROKEN,
+    EVERY,
+    FINISH,
+    IDLE,
+    PARTIAL,
+    RESET,
+    RESET_LOAD,
+    THREE,
+    TINY,
+    WITH_CONTENT,
+    WITH_LOADS,
+)
 from interlock.spec.kv.lemmas import WELL_COUNTED
 from interlock.spec.kv.predicates import live_store, load_under_way
 from interlock.spec.kv.vocabulary import (
@@ -40,8 +52,8 @@ _QUEUED = copy_state(w, j).eq(copy_states["store_queued"])
 _TO_COPY = _QUEUED | (store_meta(w, j) > 0)
 _FLUSHED_FIRST = flush_meta(w, j) > 0
 _LOADS_INTO_IT = load_under_way(j2) & job_block(j2).eq(job_block(j))
-_FLUSHING = tuple(s for s in EVERY if s != IDLE)
-_REALLOCATING = tuple(s for s in _FLUSHING if s not in (RESET, RESET_LOAD, PARTIAL))
+_FLUSHING = tuple(s for s in EVERY if s not in (IDLE, THREE))
+_REALLOCATING = tuple(s for s in _FLUSHING if s not in (RESET, RESET_LOAD, PARTIAL, BROKEN))
 """Where a block is given to another request while a store of it is open."""
 
 
