@@ -335,6 +335,14 @@ NOT_WHILE_FREES_COME = ActionProperty(
     actions=("preempt",),
     formula=~somebody(lambda q: is_(q, "held_for_store")),
 )
+NOT_WHILE_FREE = ActionProperty(
+    id="no-preemption-while-a-block-is-free",
+    source="contract Q21, Q22: allocate_slots() has answered None",
+    doc="A request loses its blocks only when every block is in somebody's table, or parked.",
+    slices=PREEMPTING,
+    actions=("preempt",),
+    formula=(total(owns) + parked()).eq(block.size),
+)
 FROM_THE_POOL = Invariant(
     id="blocks-come-from-the-pool",
     source="contract G1, Q7",
@@ -385,5 +393,6 @@ SAFETY: tuple[Property, ...] = (
     STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP, FOR_AN_OLDER_ONE,
     ALL_ALIKE, LEAST_URGENT,
     NOT_WHILE_FREES_COME,
+    NOT_WHILE_FREE,
     FROM_THE_POOL, AFTER_ITS_STEP, PREFIX_STAYS, WITH_THE_METADATA,
 )  # fmt: skip

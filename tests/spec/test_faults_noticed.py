@@ -1,0 +1,26 @@
+"""Faults of which one slice is the place to see them: there a named property notices, and not only elsewhere."""
+
+import pytest
+
+from interlock.proofs.check import run_check
+from interlock.spec.modules import module
+
+FAULTS = [
+    # A request goes on, or its block is let go, after the first of several workers' reports on a load.
+    ("kv", "failing_load", "drop-conjunct:loaded:loads-have-ended", "load-target-stays-owned"),
+    ("kv", "three_workers", "drop-conjunct:loaded:loads-have-ended", "block-being-loaded-is-in-use"),
+    ("kv", "failing_load", "drop-conjunct:publish:computed-here", "loaded-blocks-are-not-addressable-yet"),
+    ("kv", "three_workers", "delete-row:acknowledge:chunk.pending.absent", "pending-chunk-has-one-store"),
+    # A preemption although a block is free: nobody is worse off for it at once.
+    ("admission", "scheduled_victim", "drop-conjunct:preempt:no-block-is-free", "no-preemption-while-a-block-is-free"),
+    ("admission", "pressure_quick", "drop-conjunct:preempt:no-block-is-free", "no-preemption-while-a-block-is-free"),
+]
+
+
+@pytest.mark.parametrize(("name", "slice_", "change", "property_"), FAULTS, ids=lambda v: v)
+def test_the_fault_is_noticed_in_its_slice(name: str, slice_: str, change: str, property_: str) -> None:
+    asked = {"slices": [slice_], "properties": [property_], "spec": module(name)}
+
+    (sound,), (faulty,) = run_check(**asked).runs, run_check(change=change, **asked).runs
+    assert set(sound.properties.values()) == {"holds"}
+    assert faulty.properties[property_] == "violated"
