@@ -48,12 +48,12 @@ FIRST_COME = ActionProperty(
 NOT_FOR_EVER = LeadsTo(
     id="deferred-is-scheduled-though-others-arrive",
     source="vLLM PR 41627; seeds 000: not overtaken for ever",
-    doc="However many arrive meanwhile, who was put off is scheduled once its items are there and stay there.",
+    doc="However many arrive meanwhile, who was put off is scheduled or aborted once its items are there and stay.",
     slices=(ARRIVALS,),
     vars=(r,),
     applies=PUTS_OFF,
     premise=is_(r, "deferred") & has_its_items(r),
-    conclusion=is_(r, "running") | ~has_its_items(r),
+    conclusion=is_(r, "running", "finished") | ~has_its_items(r),
 )
 
 IN_TURN = ActionProperty(

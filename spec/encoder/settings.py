@@ -142,12 +142,10 @@ SLICES = (
             *_DRAFTS,
             *_FAILS,
             "preempt",
-            "finish",
-            "free_id",
             *_ITEMS,
         ),
         scope=_scope(request=3),
-        doc="Requests that arrive for ever, and KV for one: who is put off keeps its place. No encoder cache.",
+        doc="Requests arrive for ever, or are aborted; KV for one: who is put off keeps its place. No encoder cache.",
     ),
 )
 

@@ -10,6 +10,7 @@ from interlock.spec.groups.coverage import (
     RECENCY,
     RECENCY_AGAIN,
     RECENCY_OF_HITS,
+    REPORTS,
     TWO_READERS,
     TWO_STORES,
 )
@@ -279,7 +280,7 @@ PASSED_IS_SERVED = Invariant(
     id="passed-chunk-is-served",
     source="known failures, family EFFECT; B-032 vllm #46971",
     doc="What a store scan has passed over is stored or being stored, unless it was evicted since.",
-    slices=(*LOOKUPS, TWO_STORES),
+    slices=(*LOOKUPS, TWO_STORES, REPORTS),
     formula=forall(g, p, owed(g, p) >> present(g, p)),
     premise=exists(g, p, owed(g, p)),
 )

@@ -169,6 +169,23 @@ def test_every_property_is_covered_and_every_action_is_in_a_default_slice(spec: 
     assert (uncovered, unused) == ([], [])
 
 
+UPDATED_NOWHERE = {("groups", "reject_report", "older")}
+"""It happens under unknown_job=contain only, and the lemmas of an order are judged under the default's values only."""
+
+
+@SIMPLE
+def test_every_update_is_in_a_default_slice_with_what_it_changes(spec: Specification) -> None:
+    default = [s for s in spec.slices if s.default]
+    nowhere = {
+        (spec.name, a.name, u.symbol)
+        for a in spec.actions
+        for u in a.updates
+        if all(a.name in s.remove or u.symbol in s.drop for s in default)
+    }
+
+    assert nowhere == {n for n in UPDATED_NOWHERE if n[0] == spec.name}
+
+
 @EACH
 def test_every_invariant_that_implies_has_a_premise(spec: Specification) -> None:
     implying = [p for p in spec.properties if isinstance(p, Invariant) and not p.lemma and _implies(p.formula)]

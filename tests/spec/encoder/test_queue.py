@@ -18,8 +18,8 @@ judge = Judge(SPECIFICATION)
 def test_put_at_the_end_a_deferred_request_sees_a_later_one_take_the_kv() -> None:
     actions = judge.names(_ARRIVALS, "later-arrival-is-not-admitted-first", ec_defer="requeued")
 
-    assert actions.count("add_request") == 3, "the deferred one, the runner, and one more"
-    assert actions.index("defer") < actions.index("complete") < len(actions) - 1
+    assert actions.count("add_request") == 3, "the deferred one, the runner, which ends, and one more"
+    assert actions.index("defer") < actions.index("finish") < len(actions) - 1
     assert actions[-1] == "admit"
 
 
