@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING
 from interlock.spec.admission.predicates import entry, is_, needed_blocks, phase, somebody
-from interlock.spec.admission.vocabulary import load_order, load_report, owns, r, store_order, store_report, storing_off
+from interlock.spec.admission.vocabulary import (
+    WHOLE,
+    crossed,
+    free,
+    full_sequence_fits,
+    load_order,
+    load_report,
+    owns,
+    r,
+    store_order,
+    store_report,
+    storing_off,
+)
 from interlock.spec.language.properties import ActionProperty, Invariant, Property
 from interlock.spec.language.terms import Primed, exists, forall, ite
 
@@ -31,6 +43,16 @@ UPDATE_RETURNS = ActionProperty(
     slices=EVERY,
     actions=("end_update",),
     formula=Primed(body=phase("idle")),
+)
+LOAD_OF_WHAT_FITS = ActionProperty(
+    id="a-load-begins-where-all-its-tokens-fit",
+    policy=True,
+    source="vLLM --scheduler-reserve-full-isl; 0.32.0 v1/core/kv_cache_manager.py:522-539",
+    doc="When a load of a part begins, what the rest of the prompt and of the tokens since then take is free as well.",
+    slices=LOADING,
+    applies=~full_sequence_fits.is_("no"),
+    actions=("admit_load",),
+    formula=Primed(body=owns(r) + free()) >= ite(crossed(r), WHOLE + 1, WHOLE),
 )
 LOAD_ONCE = Invariant(
     id="load-is-ordered-and-reported-once",
@@ -70,6 +92,6 @@ RESUMES_AFTER_A_FAILURE = ActionProperty(
 )
 
 ORDERLY: tuple[Property, ...] = (
-    NO_MORE_THAN_NEEDED, BETWEEN_CALLS, UPDATE_RETURNS, LOAD_ONCE, STORE_ONCE, DEFERRAL_HAS_A_STORE,
+    NO_MORE_THAN_NEEDED, BETWEEN_CALLS, UPDATE_RETURNS, LOAD_OF_WHAT_FITS, LOAD_ONCE, STORE_ONCE, DEFERRAL_HAS_A_STORE,
     RESUMES_AFTER_A_FAILURE,
 )  # fmt: skip

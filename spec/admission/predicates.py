@@ -19,6 +19,7 @@ from interlock.spec.admission.vocabulary import (
     fenced_victim,
     free,
     freed_in_flight,
+    full_sequence_fits,
     in_newer,
     in_older,
     last_stores,
@@ -39,7 +40,7 @@ from interlock.spec.admission.vocabulary import (
     urgent,
     visited,
 )
-from interlock.spec.language.terms import Int, Term, Var, card, exists, forall, ite
+from interlock.spec.language.terms import TRUE, Int, Term, Var, card, exists, forall, ite
 from interlock.spec.shared.sorts import request
 
 _q, _q2 = request.var("rq"), request.var("rq2")
@@ -120,6 +121,15 @@ def reserved() -> Term:
             total(prompt_rest, loads, most=WHOLE - PART),
             total(rest, loads, most=FULL - PART) + STEP,
         ),
+    )
+
+
+def sequence_fits(r: Term) -> Term:
+    """What must be free of the blocks of the whole of r, which has none, is free."""
+    return ite(
+        full_sequence_fits.is_("no"),
+        TRUE,
+        needed_blocks(r) - ite(full_sequence_fits.is_("tokens"), STEP, 0) <= free(),
     )
 
 

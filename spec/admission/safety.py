@@ -36,14 +36,17 @@ from interlock.spec.admission.predicates import (
     without_blocks,
 )
 from interlock.spec.admission.vocabulary import (
+    FIRST,
     STEP,
     WHOLE,
     ahead,
     block,
+    crossed,
     exposed_newer,
     exposed_older,
     free,
     freed_in_flight,
+    full_sequence_fits,
     in_newer,
     in_older,
     newer_step,
@@ -243,7 +246,8 @@ STOPS_FOR_BLOCKS = ActionProperty(
     formula=~deferred(r)
     & ite(
         without_blocks(r) & entry(r, "ready"),
-        free() < total(rest, loads) + STEP + WHOLE,
+        (free() < total(rest, loads) + STEP + WHOLE)
+        | (free() < ite(full_sequence_fits.is_("first_step"), FIRST, WHOLE) + ite(crossed(r), 1, 0)),
         free() < rest(r),
     ),
 )

@@ -25,6 +25,7 @@ from interlock.spec.admission.predicates import (
     reserved,
     rest,
     running_loop_is_over,
+    sequence_fits,
     wants,
     without_blocks,
 )
@@ -205,14 +206,18 @@ admit_load = Action(
     name="admit_load", event="admit_load", params=(r, whole), site=SCHEDULER,
     fires=(fire("admission", r),),
     sends=(send(load_order, r),),
-    guard=(NEXT_WAITING, HIT, need("fits-beside-the-reserve", loaded_blocks + reserved() <= free())),
+    guard=(
+        NEXT_WAITING, HIT,
+        need("fits-beside-the-reserve", loaded_blocks + reserved() <= free()),
+        need("sequence-fits", sequence_fits(r)),
+    ),
     updates=(
         behind_the_holders(r),
         assign(owns(r), owns(r) + loaded_blocks),
         assign(free(), free() - loaded_blocks),
     ),
     fairness=Fairness.WEAK, fairness_why=ENGINE,
-    source="contract Q8, V-10",
+    source="contract Q8, V-10; vLLM 0.32.0 v1/core/kv_cache_manager.py:522-539",
     doc="The tier has the whole prompt of r, or a part: r gets blocks for that, and a load fills them.",
 )  # fmt: skip
 
@@ -240,7 +245,7 @@ stop_scan = Action(
             "does-not-fit",
             ite(
                 without_blocks(r) & entry(r, "ready"),
-                free() < reserved() + WHOLE,
+                (free() < reserved() + WHOLE) | ~sequence_fits(r),
                 free() < rest(r),
             ),
         ),

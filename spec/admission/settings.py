@@ -6,6 +6,7 @@ from interlock.spec.language.settings import Expectation, Preset, Slice, expect
 
 _SOUND = {
     "load_admission": "reserve",
+    "full_sequence_fits": "tokens",
     "promotion_scan": "holders_first",
     "freed_in_flight": "parked",
     "scheduling_policy": "fcfs",
@@ -176,15 +177,32 @@ EXPECTATIONS: tuple[Expectation, ...] = (
         row
         for property_ in (_RUNS, "preempted-request-is-resumed")
         for row in (
-            expect(
-                "fails", "pressure_mixed", property_, "the more urgent holder does not fit, the other is not reached",
-                scheduling_policy="priority", promotion_scan="holders_by_priority",
+            *(
+                expect(
+                    "fails", "pressure_mixed", property_, why, scheduling_policy="priority",
+                    promotion_scan="holders_by_priority", full_sequence_fits=fits,
+                )
+                for fits, why in (
+                    ("no", "the more urgent holder does not fit, the other is not reached"),
+                    ("tokens", "all its tokens did fit, and what speculation looks ahead is one block more"),
+                )
             ),
             expect(
-                "holds", "pressure_mixed", property_, "as they got their blocks, so whoever is first fits",
-                scheduling_policy="priority", promotion_scan="holders_first",
+                "holds", "pressure_mixed", property_, "each holder did fit, so the most urgent one runs",
+                scheduling_policy="priority", promotion_scan="holders_by_priority", full_sequence_fits="first_step",
+            ),
+            *(
+                expect(
+                    "holds", "pressure_mixed", property_, "as they got their blocks, so whoever is first fits",
+                    scheduling_policy="priority", promotion_scan="holders_first", full_sequence_fits=fits,
+                )
+                for fits in ("no", "tokens")
             ),
         )
+    ),
+    expect(
+        "holds", "load_pressure", _CIRCULAR, "the last load leaves what its own first step needs",
+        load_admission="blocks_only", full_sequence_fits="first_step",
     ),
     expect("holds", "pressure_mixed", "loaded-is-visited-first", "V-12", promotion_scan="holders_first"),
     expect(

@@ -66,6 +66,19 @@ load_admission = Switch(
     ),
     source="contract Q8, V-10; vLLM 0.23 on reserves; B-058 vllm #45388, B-059 vllm #57104",
 )
+full_sequence_fits = Switch(
+    name="full_sequence_fits",
+    values=("no", "tokens", "first_step"),
+    doc=(
+        "What must be free, besides what load_admission asks for, before a request is admitted, be it for a load of a "
+        "part: the blocks of this part only, those of all its tokens, or also what speculation looks ahead in its "
+        "first step. (Without speculation its tokens are all that the first step takes.)"
+    ),
+    source=(
+        "vLLM --scheduler-reserve-full-isl, on by default in 0.19.1 to 0.32.0: 0.32.0 config/scheduler.py:190, "
+        "v1/core/kv_cache_manager.py:522-539 (num_tokens, without num_lookahead_tokens)"
+    ),
+)
 promotion_scan = Switch(
     name="promotion_scan",
     values=("behind_head", "holders_by_priority", "holders_first"),
@@ -76,7 +89,8 @@ promotion_scan = Switch(
     ),
     source=(
         "contract section 1 (kv_holding_waiting), V-12; B-058 vllm #45388; holders_by_priority: found with this model, "
-        "vLLM 0.32.0 v1/core/sched/scheduler.py:227 makes that queue by the policy"
+        "vLLM 0.32.0 v1/core/sched/scheduler.py:227 makes that queue by the policy; its scheduler stands still with "
+        "--scheduling-policy priority and speculation, without speculation if --no-scheduler-reserve-full-isl is set"
     ),
 )
 freed_in_flight = Switch(
@@ -143,8 +157,8 @@ storable_range = Switch(
     source="R-52, R-54; B-001 vllm #49118",
 )
 SWITCHES = (
-    load_admission, promotion_scan, freed_in_flight, scheduling_policy, fenced_victim, parked_drain,
-    lookup_deadline, store_hold, stall_latch, last_stores, storable_range,
+    load_admission, full_sequence_fits, promotion_scan, freed_in_flight, scheduling_policy, fenced_victim,
+    parked_drain, lookup_deadline, store_hold, stall_latch, last_stores, storable_range,
 )  # fmt: skip
 
 r, r2, r3 = request.var("r"), request.var("r2"), request.var("r3")

@@ -58,6 +58,7 @@ def test_every_value_of_every_switch_is_in_the_table(spec: Specification) -> Non
 ANOTHER_SOUND_CHOICE = {
     ("chunk_key", "slot"),
     ("ec_transit", "never"),
+    ("full_sequence_fits", "first_step"),
     ("idle", "drain"),
     ("multi_blocks", "empty"),
     ("prompt_end", "dropped"),
