@@ -25,7 +25,7 @@ from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.offering import Offering
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.stores import Stores
-from interlock.statemachine.offload.tracked import BlockTable, Found, Tracked, Visit
+from interlock.statemachine.offload.tracked import NOTHING, BlockTable, Tracked, Visit
 from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
 from interlock.statemachine.port import (
     BlockIds,
@@ -127,8 +127,9 @@ class KVOffloadMachine:
 
     def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
         """Noted, and done with the metadata: requests that were running had their blocks first."""
-        tables = cast(Sequence[Sequence[int]], block_ids if len(self._groups) > 1 else (block_ids,))
-        self._visits.append(Visit(self._tracked[request.request_id], tuple(map(tuple, tables)), num_external_tokens))
+        per_group = cast(Sequence[Sequence[int]], block_ids if len(self._groups) > 1 else (block_ids,))
+        tables = tuple([tuple(table) for table in per_group])
+        self._visits.append(Visit(self._tracked[request.request_id], tables, num_external_tokens))
 
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
         """Blocks and loads, then flushes, then the stores of finished requests, then store scans."""
@@ -194,7 +195,7 @@ class KVOffloadMachine:
         succeeds = "used" not in self._block_state.values()
         self._moves.do("reset_cache")
         for request, tracked in self._tracked.items():
-            tracked.found, tracked.looked_up = Found(), None
+            tracked.found, tracked.looked_up = NOTHING, None
             for table in tracked.tables:
                 table.scanned = 0
                 if table.published:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from interlock.statemachine.port import (
+    BlockIds,
     BlockReferences,
     ConnectorMetadata,
     ConnectorOutput,
@@ -28,9 +27,7 @@ class NoOffload:
         """Never anything."""
         return 0, False
 
-    def update_state_after_alloc(
-        self, request: RequestLike, block_ids: Sequence[int], num_external_tokens: int
-    ) -> None:
+    def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
         """See :class:`ConnectorPort`."""
 
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
@@ -40,7 +37,7 @@ class NoOffload:
     def update_connector_output(self, output: ConnectorOutput) -> None:
         """See :class:`ConnectorPort`."""
 
-    def request_finished(self, request: RequestLike, block_ids: Sequence[int]) -> bool:
+    def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
         """Blocks are free at once."""
         return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from interlock.statemachine.errors import UnsupportedGroups
 from interlock.statemachine.lookup import FullAttention, LookupGroup
@@ -20,24 +21,18 @@ class BlockGroup:
     Args:
         place: in the model's list of groups.
         kind: its attention: what a hit, or a next token, needs of it.
+        block_size: tokens of a block.
         hashes_per_block: hashes of a request to one block of the group; a block is kept under the last.
         named: whether keys name the group, because there are others.
+        windowed: whether blocks slide out while their request runs, and tables have null blocks.
     """
 
     place: int
     kind: LookupGroup
+    block_size: int
     hashes_per_block: int
     named: bool
-
-    @property
-    def block_size(self) -> int:
-        """Tokens of a block."""
-        return self.kind.chunk_tokens
-
-    @property
-    def windowed(self) -> bool:
-        """Whether blocks slide out while their request runs, and tables have null blocks."""
-        return self.kind.window is not None
+    windowed: bool
 
     def num_keys(self, hashes: Sequence[Hash]) -> int:
         """How many of a request's blocks have a key."""
@@ -57,8 +52,6 @@ class BlockGroup:
 
 class BlockGroups(tuple[BlockGroup, ...]):
     """All groups of a model, in its order."""
-
-    __slots__ = ()
 
     @classmethod
     def of(cls, kinds: Sequence[LookupGroup] | None, hash_tokens: int) -> BlockGroups:
@@ -80,16 +73,23 @@ class BlockGroups(tuple[BlockGroup, ...]):
                     f"make its blocks a multiple of {hash_tokens}",
                 )
         return cls(
-            BlockGroup(place, kind, kind.chunk_tokens // hash_tokens, len(kinds) > 1)
+            BlockGroup(
+                place,
+                kind,
+                kind.chunk_tokens,
+                kind.chunk_tokens // hash_tokens,
+                named=len(kinds) > 1,
+                windowed=kind.window is not None,
+            )
             for place, kind in enumerate(kinds)
         )
 
-    @property
+    @cached_property
     def windowed(self) -> bool:
         """Whether some group has null blocks in its tables."""
         return any(group.windowed for group in self)
 
-    @property
+    @cached_property
     def prefix_only(self) -> bool:
         """Whether there is one group, of full attention, with a key to each hash: hits are runs of first blocks."""
         return len(self) == 1 and not self.windowed and self[0].hashes_per_block == 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import count, repeat
 
 from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.lookup import Answer, longest_hit
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
-from interlock.statemachine.offload.tracked import Found, Tracked
+from interlock.statemachine.offload.tracked import NOTHING, Found, Tracked
 from interlock.statemachine.port import NULL_BLOCK, TransferJob
 
 
@@ -59,12 +59,11 @@ class Loads:
         if total != found.tokens:
             found = self._needed(tracked, total)
         request, moves = tracked.request.request_id, self._moves
-        rows = [
-            (request, tracked.tables[group].blocks[place], chunk, job)
-            for job, (group, place, chunk) in zip(
-                range(moves.next_job, moves.next_job + len(found.chunks)), found.chunks, strict=True
-            )
-        ]
+        if self._groups.prefix_only:
+            blocks = tracked.tables[0].blocks[found.places[0] : found.places[-1] + 1]
+        else:
+            blocks = [tracked.tables[g].blocks[place] for g, place in zip(found.groups, found.places, strict=True)]
+        rows = list(zip(repeat(request), blocks, found.chunks, count(moves.next_job), strict=False))
         if self._groups.windowed:
             rows = [row for row in rows if row[1] != NULL_BLOCK]
         moves.next_job += len(found.chunks)
@@ -74,21 +73,22 @@ class Loads:
 
     def _prefix(self, tracked: Tracked, limit: int) -> Found:
         """With one group of full attention a hit is as many of the first blocks as can be read now."""
-        (group,) = self._groups
+        group = self._groups[0]
         first, last = tracked.local_tokens // group.block_size, limit // group.block_size
-        chunks = []
+        chunks, by_hash, state, loadable = [], self._by_hash, self._chunk_state, self._loadable
         for key in group.keys(tracked.request.block_hashes, first, last):
-            chunk = self._loadable_chunk(key)
+            chunk = next((c for c in by_hash.get(key, ()) if state.get(c) in loadable), None)
             if chunk is None:
                 break
             chunks.append(chunk)
-        return Found((first + len(chunks)) * group.block_size, False, tuple(zip(repeat(0), range(first, last), chunks)))
+        end = first + len(chunks)
+        return Found(end * group.block_size, False, (0,) * len(chunks), range(first, end), chunks)
 
     def _search(self, tracked: Tracked, limit: int) -> Found:
         """The longest hit that every group has, or is getting."""
         local, hashes = tracked.local_tokens, tracked.request.block_hashes
         if not self._groups.aligned(local):
-            return Found()  # it ends inside a block of some group, which no load could complete
+            return NOTHING  # it ends inside a block of some group, which no load could complete
 
         def tier(place: int, chunk: int) -> Answer:
             group = self._groups[place]
@@ -104,7 +104,7 @@ class Loads:
     def _needed(self, tracked: Tracked, tokens: int) -> Found:
         """What is to be loaded for a hit of so many tokens."""
         hashes = tracked.request.block_hashes
-        chunks = []
+        rows = []
         for group in self._groups:
             local, kept = tracked.local_tokens // group.block_size, group.kind.first_kept(tokens)
             for place in range(max(group.kind.first_needed(tokens), local), -(-tokens // group.block_size)):
@@ -116,14 +116,14 @@ class Loads:
                         f"grant all, or none"
                     )
                 if place >= kept:
-                    chunks.append((group.place, place, chunk))
-        return Found(tokens, False, tuple(chunks))
+                    rows.append((group.place, place, chunk))
+        return Found(tokens, False, *zip(*rows, strict=True))
 
     def _touch(self, tracked: Tracked, found: Found) -> None:
         """What a hit needs was of use; a prefix is of no use without its beginning, so that is the latest."""
         touch = self._moves.chunks.touch
         if self._groups.prefix_only:
-            for _, _, chunk in reversed(found.chunks):
+            for chunk in reversed(found.chunks):
                 touch(chunk)
             return
         first_hit = min(tracked.first_hit or 0, found.tokens)

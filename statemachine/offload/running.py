@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress, count, islice, repeat
 from operator import add, ge, gt
 from sys import maxsize
-from typing import cast
+from typing import Any
 
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
@@ -35,7 +35,8 @@ class Running:
 
     def run(self, step: ScheduledStep, visits: Sequence[Visit]) -> None:
         """Requests that were running: only those are looked at that got blocks, or have filled one or given one up."""
-        ids, new = step.request_ids, step.new_block_ids
+        ids = step.request_ids
+        new: Sequence[Any] = step.new_block_ids  # of each request, or of each request and group
         # Most requests of a step have nothing for us, so they are passed over without a line of Python each.
         places = dict.fromkeys(compress(count(), new))
         places.update(dict.fromkeys(self._worth_a_look(step)))
@@ -53,8 +54,7 @@ class Running:
                 sliding.append((tracked, step.num_computed_tokens[place]))
             new_blocks = new[place] if place < len(new) else None
             if new_blocks:
-                per_group = cast(Sequence[Sequence[int]], new_blocks if several else (new_blocks,))
-                for table, blocks in zip(tracked.tables, per_group, strict=True):
+                for table, blocks in zip(tracked.tables, new_blocks if several else (new_blocks,), strict=True):
                     allocated += zip(repeat(request), blocks)
                     table.blocks += blocks
             tokens = step.num_computed_tokens[place] + step.num_scheduled_tokens[request]
@@ -138,16 +138,26 @@ class Running:
 
     def _look_next(self, tracked: Tracked) -> None:
         """Sets with how many tokens it is worth a look again."""
-        tokens = maxsize
-        for group, table in zip(self._groups, tracked.tables, strict=True):
-            tokens = min(tokens, (table.published + 1) * group.block_size)
-            gone = group.kind.gone_with(table.slid)
-            if gone is not None:
-                tokens = min(tokens, gone + 1)  # with the step that has computed so many before it
+        groups = self._groups
+        if len(groups) == 1 and self._slides is None:
+            tokens = (tracked.tables[0].published + 1) * groups[0].block_size
+        else:
+            tokens = self._next_of_all(tracked)
         tracked.next_look = tokens
         place = self._places.get(tracked.request.request_id)
         if place is not None:
             self._almost[place] = tokens - 1
+
+    def _next_of_all(self, tracked: Tracked) -> int:
+        """With how many tokens some group fills a block or gives one up."""
+        tokens = maxsize
+        for group, table in zip(self._groups, tracked.tables, strict=True):
+            tokens = min(tokens, (table.published + 1) * group.block_size)
+            if group.windowed:
+                gone = group.kind.gone_with(table.slid)
+                assert gone is not None
+                tokens = min(tokens, gone + 1)  # with the step that has computed so many before it
+        return tokens
 
 
 def _given(groups: BlockGroups, visits: Iterable[Visit]) -> Iterable[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from itertools import islice, repeat
+from itertools import islice
 from typing import Any
 
 from interlock.statemachine.offload.choice import StoreChoice
@@ -32,14 +32,17 @@ class Stores:
         if self._choice is not None:
             self._declined = self._choice.declined(behind)
         rows: list[tuple[str, int]] = []
-        pieces: list[tuple[Tracked, BlockTable, Sequence[int], int]] = []
+        pieces: list[tuple[str, BlockTable, Sequence[int], int]] = []
         for tracked in behind:
+            request = tracked.request.request_id
             for table in tracked.tables:
                 places = self._places(table)
-                rows += zip(repeat(tracked.request.request_id), map(table.blocks.__getitem__, places))
-                pieces.append((tracked, table, places, len(rows)))
+                blocks = table.blocks
+                rows += [(request, blocks[place]) for place in places]
+                pieces.append((request, table, places, len(rows)))
         at = 0
-        for tracked, table, places, end in pieces:
+        waiting = set()
+        for request, table, places, end in pieces:
             stuck = False
             while at < end and not stuck:
                 at, full = self._plan("plan_store", rows, at)
@@ -51,8 +54,8 @@ class Stores:
             table.scanned = places[-left] if left else table.published
             if stuck:
                 at = end
-            if all(t.scanned == t.published for t in tracked.tables):
-                self._behind.discard(tracked.request.request_id)
+                waiting.add(request)
+        self._behind.difference_update({request for request, *_ in pieces} - waiting)
 
     def store_what_was_kept(self) -> None:
         """What requests have published, and their store scans have not come to, when they ended."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from interlock.statemachine.port import RequestLike
 
@@ -30,19 +32,23 @@ class BlockTable:
         self.published = self.scanned = self.slid = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What a look-up found in the tier.
 
     Args:
         tokens: how long the hit is, from the start of the prompt.
         later: part of it is still to come.
-        chunks: what is to be loaded of it: group, place in its table, and chunk.
+        groups, places, chunks: what is to be loaded of it, in columns: a chunk, to a place of the table of a group.
     """
 
     tokens: int = 0
     later: bool = False
-    chunks: tuple[tuple[int, int, int], ...] = ()
+    groups: Sequence[int] = ()
+    places: Sequence[int] = ()
+    chunks: Sequence[int] = ()
+
+
+NOTHING = Found()
 
 
 @dataclass(slots=True)
@@ -63,7 +69,7 @@ class Tracked:
     request: RequestLike
     tables: tuple[BlockTable, ...]
     local_tokens: int = 0
-    found: Found = field(default_factory=Found)
+    found: Found = NOTHING
     looked_up: tuple[int, int, int] | None = None
     first_hit: int | None = None
     next_look: int = 0
