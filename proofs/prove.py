@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,15 @@ from typing import Literal
 
 from interlock.proofs.selection import values
 from interlock.proofs.smt.ask import Solver
-from interlock.proofs.smt.induction import proved_ids
+from interlock.proofs.smt.conditions import Condition
+from interlock.proofs.smt.induction import givers, proved_ids
 from interlock.proofs.smt.outcome import ProvedProperty
 from interlock.proofs.smt.proof import Proof
 from interlock.proofs.smt.work import Pool
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Invariant, Witness
 from interlock.spec.language.specification import Specification, UnknownName
+from interlock.spec.language.system import System
 from interlock.spec.modules import Modules, modules, owner, under
 from interlock.statemachine.plural import counted
 
@@ -112,7 +114,7 @@ def run_prove(
     outcomes: dict[str, ProvedProperty] = {}
 
     wanted = {
-        s.spec.name: [s.spec.property(p).id for p, m in named.items() if m is s.spec]
+        s.spec.name: _with_givers(s, [s.spec.property(p).id for p, m in named.items() if m is s.spec])
         if named
         else with_proof[s.spec.name]
         for s in systems
@@ -128,7 +130,7 @@ def run_prove(
     with ThreadPoolExecutor(PROOFS_AT_ONCE) as threads, Pool([s for s in systems if wanted[s.spec.name]]) as pool:
         begun: dict[str, Future[ProvedProperty]] = {}
         for system in systems:
-            own = list(dict.fromkeys(wanted[system.spec.name]))
+            own = wanted[system.spec.name]
             if not own:
                 continue
             desk = pool.desk(system, own)
@@ -137,6 +139,7 @@ def run_prove(
         owners = {p: s for s in systems for p in wanted[s.spec.name]}
         for p, future in begun.items():
             outcome = future.result()
+            _add_given(outcome, {q: begun[q].result() for q in givers(owners[p], p)})
             _write_trace(p, outcome, under(owners[p].spec, preset) or preset, trace_dir)
             outcomes[p] = outcome
             if progress is not None:
@@ -145,6 +148,22 @@ def run_prove(
     verdict, reason = _judge(outcomes)
     open_ = named_apart([(s.spec, not_covered(s.spec, with_proof[s.spec.name])) for s in systems])
     return ProveResult(verdict, reason, outcomes, open_, round(time.monotonic() - started, 3))
+
+
+def _with_givers(system: System, ids: Iterable[str]) -> list[str]:
+    """Properties, each with those whose proofs give it something before it."""
+    return list(dict.fromkeys(q for p in ids for q in (*givers(system, p), p)))
+
+
+def _add_given(outcome: ProvedProperty, givers_: Mapping[str, ProvedProperty]) -> None:
+    """What is given counts only if the proof that gives it does."""
+    if outcome.status != "proved":
+        return
+    for q, giver in givers_.items():
+        what = f"what it takes from the proof of {q} is proved there"
+        condition = Condition("holds", what) if giver.any_size else Condition("unknown", f"{q} is not proved")
+        outcome.conditions = {**outcome.conditions, f"given:{q}": condition}
+        outcome.any_size = outcome.any_size and giver.any_size
 
 
 def not_covered(spec: Specification, with_proof: Iterable[str]) -> list[str]:

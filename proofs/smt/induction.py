@@ -43,10 +43,24 @@ def invariant(system: System, property_id: str) -> Invariant:
 
 
 def invariants_of(system: System, property_id: str) -> tuple[Claim, ...]:
-    """A property with its lemmas, the property first."""
+    """A property with its lemmas, the property first, and what other proofs give it, last."""
     target = invariant(system, property_id)
-    ids = dict.fromkeys((target.id, *target.proof))
-    return tuple(Claim(i, invariant(system, i).formula) for i in ids)
+    own = dict.fromkeys((target.id, *target.proof))
+    given = dict.fromkeys(i for i in target.given if i not in own)
+    return tuple(Claim(i, invariant(system, i).formula, given=i in given) for i in (*own, *given))
+
+
+def givers(system: System, property_id: str) -> list[str]:
+    """The properties whose proofs have what is given to the proof of this one."""
+    target = invariant(system, property_id)
+    found: dict[str, None] = {}
+    for i in target.given:
+        found[next(p for p in proved_ids(system) if _gives(invariant(system, p), i))] = None
+    return list(found)
+
+
+def _gives(p: Invariant, lemma: str) -> bool:
+    return not p.given and lemma in (p.id, *p.proof)
 
 
 @dataclass

@@ -14,10 +14,15 @@ from interlock.spec.language.system import Step, System, Variable
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A named statement: an invariant, a declared range, or that something is defined."""
+    """A named statement: an invariant, a declared range, or that something is defined.
+
+    Args (of the object):
+        given: another proof has it; this one assumes it and owes nothing for it.
+    """
 
     name: str
     term: T.Term
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +54,25 @@ class Obligation:
 def obligations(system: System, invariants: tuple[Claim, ...]) -> Iterator[Obligation]:
     """Everything that makes ``invariants``, with the declared ranges, inductive.
 
-    A step that changes nothing of what an invariant reads keeps it: of that there is nothing to ask.
+    A step that changes nothing of what an invariant reads keeps it: of that there is nothing to ask. A proof to
+    which something is given asks for its own invariants only: the proof that gives it has shown ranges and domains.
     """
-    ranges = tuple(range_claims(system))
-    for c in (*undefined_at_start(system), *ranges, *invariants):
+    own = tuple(c for c in invariants if not c.given)
+    alone = len(own) == len(invariants)
+    everywhere = (*undefined_at_start(system), *range_claims(system)) if alone else ()
+    for c in (*everywhere, *own):
         yield Obligation(c, at_start=True)
-    for c in invariants:
+    for c in own:
         where = defined(system, c.term)
         if where != T.TRUE:
             yield Obligation(Claim(f"defined:{c.name}", where))
     for s in system.steps:
         guard = guard_defined(system, s.guard)
-        if guard != T.TRUE:
+        if guard != T.TRUE and alone:
             yield Obligation(Claim("domain:guard", guard), s.name, enabled=False)
         changed = {u.symbol for u in s.updates}
-        moved = (primed(i) for i in invariants if reads(system, i.term) & changed)
-        for c in (*step_claims(system, s), *moved):
+        moved = (primed(i) for i in own if reads(system, i.term) & changed)
+        for c in (*(step_claims(system, s) if alone else ()), *moved):
             yield Obligation(c, s.name)
 
 

@@ -107,8 +107,8 @@ COUNTED_IS_CONFIRMED = Invariant(
         "what-is-in-flight-ends-with-a-step",
         "claims-are-of-an-update-and-owed",
         "invalid-block-that-counts-is-recomputed",
-        *_COUNTERS,
     ),
+    given=_COUNTERS,
     grounds=(Ground(action="take_over", conjunct="counts-a-wrong-block"),),
 )
 

@@ -46,6 +46,7 @@ class Invariant(_Property):
 
     Args (of the declaration):
         proof: the lemmas (ids) with which it is inductive; empty if it is only checked in scopes.
+        given: what the proof takes from another one without proving it again: ids that a proof with nothing given has.
         grounds: the guard conjuncts that the proof rests on.
         premise: what must be satisfiable for the invariant to say anything; checked as a witness.
         lemma: auxiliary, of interest only to a proof.
@@ -54,6 +55,7 @@ class Invariant(_Property):
     kind: Literal["invariant"] = "invariant"
     formula: AnyTerm
     proof: tuple[PropertyId, ...] = ()
+    given: tuple[PropertyId, ...] = ()
     proved: bool = False
     grounds: tuple[Ground, ...] = ()
     premise: AnyTerm | None = None

@@ -70,7 +70,7 @@ def _check_coverage(spec: Specification, p: Property, place: str) -> None:
 def _check_proof(spec: Specification, p: Invariant, place: str, systems: Sequence[System]) -> None:
     invariants = {i.id: i for i in spec.properties if isinstance(i, Invariant)}
     others = {o.id for o in spec.properties} - set(invariants)
-    for i in p.proof:
+    for i in (*p.proof, *p.given):
         if i in others:
             raise SpecificationError(place, f"lemma {i} is no invariant", "only invariants hold in every state")
         if i not in invariants:
@@ -79,6 +79,12 @@ def _check_proof(spec: Specification, p: Invariant, place: str, systems: Sequenc
             if applies(p, s.switches) and not applies(invariants[i], s.switches):
                 values = ", ".join(f"{name}={value}" for name, value in s.switches.items())
                 raise SpecificationError(place, f"lemma {i} is not claimed under {values}", "let it apply there too")
+    backed = {i for o in invariants.values() if o.proved and not o.given and o is not p for i in (o.id, *o.proof)}
+    for i in p.given:
+        if i not in backed:
+            raise SpecificationError(
+                place, f"{i} is given, but no proof has it", "name what another proof, with nothing given, proves"
+            )
     for g in p.grounds:
         known(place, "action", g.action, [a.name for a in spec.actions])
         # Rows and messages have become conjuncts too, under names of their own.
@@ -89,7 +95,7 @@ def _check_proof(spec: Specification, p: Invariant, place: str, systems: Sequenc
             )
     if p.proved and p.premise is None:
         raise SpecificationError(place, "is to be proved without a premise", "name what it says something about")
-    if not p.proved and (p.proof or p.grounds):
+    if not p.proved and (p.proof or p.given or p.grounds):
         raise SpecificationError(place, "has lemmas or grounds but no proof", "set proved=True, or leave them out")
 
 
