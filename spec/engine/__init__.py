@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.engine.actions import ACTIONS
+from interlock.spec.engine.contents import CONTENTS
 from interlock.spec.engine.counting import COUNTS
 from interlock.spec.engine.demonstrations import DEMONSTRATIONS
 from interlock.spec.engine.lifecycles import LIFECYCLES
@@ -31,7 +32,18 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=ACTIONS,
-        properties=(*PROPERTIES, *PROGRESS, *WITNESSES, *PREFIX, *RECORDS, *COUNTS, *RECOVERY, QUIESCENCE, *ROWS),
+        properties=(
+            *PROPERTIES,
+            *PROGRESS,
+            *WITNESSES,
+            *PREFIX,
+            *CONTENTS,
+            *RECORDS,
+            *COUNTS,
+            *RECOVERY,
+            QUIESCENCE,
+            *ROWS,
+        ),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

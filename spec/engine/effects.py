@@ -18,6 +18,7 @@ from interlock.spec.engine.vocabulary import (
     external,
     filling,
     foreign,
+    found,
     good,
     in_flight,
     in_flight_output,
@@ -71,6 +72,7 @@ def take(b_: Term = b) -> tuple[Update, ...]:
         assign(place(b_), computed(r)),
         assign(redo(b_), False),
         assign(good(b_), False),
+        assign(found(b_), False),
         assign_all(t2, to=foreign(t2, b_), value=True, when=exists(r2, role(r2, t2, b_).eq(roles["computed"]))),
     )
 

@@ -1,8 +1,8 @@
 """What counts as computed and processed, at any pipeline depth and for any number of requests and blocks.
 
-``computed-within-valid-prefix`` speaks of what is in the blocks, which depends on the workers, too, and is checked
-in scopes. Proved for any size, in one proof, is what of it the scheduler knows: that what counts as processed is so,
-and that an update leaves no block counted that was reported invalid and that nobody computes again.
+``computed-within-valid-prefix`` speaks of what is in the blocks, which depends on the workers, too: see ``contents``.
+Proved for any size, in one proof, is what of it the scheduler knows: that what counts as processed is so, and that an
+update leaves no block counted that was reported invalid and that nobody computes again.
 """
 
 from __future__ import annotations

@@ -89,9 +89,12 @@ VALID_PREFIX = Invariant(
     source="seeds 001; vLLM PR 38096",
     doc=(
         "What a request counts as computed and processed is right, or known to be wrong and computed again by "
-        "another, or the report on it is still to be dealt with. Checked in scopes; for any size "
-        "counted-tokens-are-confirmed says what of it does not depend on what is in the blocks. It needs "
-        "hit_chain=same_blocks from two requests and four blocks on."
+        "another, or the report on it is still to be dealt with. Checked in scopes. Proved for any size are "
+        "counted-tokens-are-confirmed, which does not depend on what is in the blocks, and this property for blocks "
+        "that requests do not share, computed-within-valid-prefix-of-its-own. It needs hit_chain=same_blocks from two "
+        "requests and four blocks on. Known limit: three requests that share blocks can break it, whatever the "
+        "switches: who keeps its base does not owe what it holds behind a failed block that another claims, and a "
+        "shared block may be computed again from a block whose load fails; so can two, if the report is late."
     ),
     slices=(*EVERY, MIXED),
     formula=forall(r, b, _counts >> (good(b) | redo(b) | _computed_soon | _due_before)),

@@ -225,6 +225,8 @@ confirmed = counter(
 )
 tainted = relation("tainted", r, t, site=G, doc="what t sampled for r comes from a block that was wrong when t ran")
 late = relation("late", b, site=G, doc="the report on b is withheld: nobody could know")
+found = relation("found", b, site=G, doc="b has been taken from the prefix cache since it was allocated")
+due = relation("due", b, site=G, doc="a load of b has failed, and no update has dealt with it")
 foreign = relation("foreign", t, b, site=G, doc="b was allocated again while t, which writes it, had not run")
 
 VARIABLES = (
@@ -232,7 +234,7 @@ VARIABLES = (
     refused, redo, planned, unsettled, scheduled_in, entry_lost, entry_wrong, sampling, drafted, stale_in,
     before, pass_state, loop, parked, invalid, claimed, affected,
     transfer_state, broke, bad, withheld, delayed,
-    good, role, start, this_life, confirmed, tainted, late, foreign,
+    good, role, start, this_life, confirmed, tainted, late, found, due, foreign,
 )  # fmt: skip
 
 step_meta = channel("step_meta", t, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="the step itself")

@@ -1,0 +1,79 @@
+"""What is proved of the contents of blocks, and why it stops at blocks that requests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from interlock.proofs.explorer.program import Program
+from interlock.spec.engine import SPECIFICATION
+from interlock.spec.language.elaborate import WHOLE, elaborate
+from interlock.spec.language.properties import Invariant
+
+WHOLE_PREFIX, OWN_PREFIX = "computed-within-valid-prefix", "computed-within-valid-prefix-of-its-own"
+
+COMPUTED_BY_ONE_THAT_ENDS = """
+    add_request 1; begin_schedule 0; begin_waiting_loop; admit 1 0 0; compute_new 1 0 1; dispatch 0; run_forward 0
+    begin_update 0; process_outputs 0; reset_running 1; add_request 2; add_request 0
+    begin_schedule 0; begin_waiting_loop; offer_sync 2 0 0; admit 2 0 1; hit 0 0; admit 0 0 2
+    hit 1 0; hit 1 1; admit 1 0 3; dispatch 0
+    finish 2; sync_block_fails 0 0; run_forward 0; begin_update 0; claim 0 0 0; keep_base 1 0; process_outputs 0
+"""
+"""Three requests share block 0, whose load fails; 2 and 1 share block 1 as well, which 2 computes from it. 2 ends; 0 claims
+block 0 and with it what 0 holds behind it; so nobody owes block 1, and 1, which keeps what it had, counts it."""
+
+COMPUTED_AGAIN_FROM_A_FAILED_BLOCK = """
+    add_request 0; begin_schedule 0; begin_waiting_loop; admit 0 0 0; compute_new 0 0 1; dispatch 0; run_forward 0
+    begin_update 0; process_outputs 0; reset_running 0; add_request 1; add_request 2; begin_schedule 0; dispatch 0
+    begin_schedule 1; begin_waiting_loop; offer_sync 1 1 1; admit 1 1 2; hit 2 1; offer_async 2 3; begin_load 2
+    load_arrives 2; run_forward 0; dispatch 1; begin_update 0; finished_recving 2 0; process_outputs 0
+    begin_schedule 0; begin_waiting_loop; promote 2; hit 0 0; hit 0 3; admit 0 0 4; compute_held 2 0 3
+    sync_block_fails 1 1; run_forward 1; dispatch 0; run_forward 0
+"""
+"""2 has found block 1, whose load then fails, and loaded block 3, its last, which it computes again when it is promoted.
+0 has found block 3 behind another block, and does not hold block 1: nothing tells it that block 3 is wrong now."""
+
+REPORTED_LATE = """
+    add_request 0; add_request 1; begin_schedule 0; dispatch 0; begin_schedule 1; begin_waiting_loop; offer_sync 1 1 1
+    run_forward 0; admit 1 1 0; dispatch 1; sync_block_fails 1 1; withhold_report 1; begin_update 0; run_forward 1
+    process_outputs 0; begin_schedule 0; dispatch 0; begin_update 1; process_outputs 1
+    begin_schedule 1; begin_waiting_loop; hit 0 1; admit 0 1 2; run_forward 0; dispatch 1
+    begin_update 0; claim 0 0 1; keep_base 1 0; process_outputs 0
+"""
+"""1 has computed block 0 from block 1, and that output is processed, when the failure of block 1 is reported: 0, which has found
+block 1, claims it, and 1 keeps what it had."""
+
+
+def _steps(script: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for step in script.replace("\n", ";").split(";"):
+        if words := step.split():
+            yield words[0], tuple(map(int, words[1:]))
+
+
+@pytest.mark.parametrize(
+    ("script", "scope"),
+    [
+        (COMPUTED_BY_ONE_THAT_ENDS, {"request": 3, "block": 4, "slot": 1}),
+        (COMPUTED_AGAIN_FROM_A_FAILED_BLOCK, {"request": 3, "block": 5, "slot": 2}),
+        (REPORTED_LATE, {"request": 2, "block": 3, "slot": 2}),
+    ],
+    ids=["computed-by-one-that-ends", "computed-again-from-a-failed-block", "reported-late"],
+)
+def test_requests_that_share_can_count_a_wrong_block(script: str, scope: dict[str, int]) -> None:
+    """A known fault of the rules, beyond every slice: so the proof for any size is of blocks that are not shared.
+
+    When it is mended, this test says so by failing.
+    """
+    properties = [SPECIFICATION.property(p) for p in (WHOLE_PREFIX, OWN_PREFIX)]
+    program = Program(elaborate(SPECIFICATION, SPECIFICATION.switch_values(), WHOLE, scope, properties))
+    numbers = {(i.step.name, i.args): n for n, i in enumerate(program.instances)}
+    holds = {p.id: program.predicate(p.formula) for p in program.system.properties if isinstance(p, Invariant)}
+    (state,) = program.initial_states()
+    for step in _steps(script):
+        assert holds[WHOLE_PREFIX](state), f"broken before {step}"
+        outcome = dict(program.successors(state)).get(numbers[step])
+        assert isinstance(outcome, tuple), f"{step}: {outcome or 'not enabled'}"
+        state = outcome
+        assert holds[OWN_PREFIX](state)
+    assert not holds[WHOLE_PREFIX](state)
