@@ -95,7 +95,7 @@ class KVOffloadMachine:
         choice = StoreChoice(limits, self._groups) if limits.decline_some else None
         self._stores = Stores(moves, self._groups, self._behind, choice)
         self._loads = Loads(moves, self._groups, hash_tokens=block_size)
-        self._flushes = Flushes(moves, self._tracked)
+        self._flushes = Flushes(moves)
         self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
         self._phase, self._block_state = self.ledger.function("phase"), self.ledger.function("block_state")
         self._request_state = self.ledger.function("request_state")
@@ -194,6 +194,7 @@ class KVOffloadMachine:
         self._step_is_over()
         succeeds = "used" not in self._block_state.values()
         self._moves.do("reset_cache")
+        self._stores.finished.clear()
         for request, tracked in self._tracked.items():
             tracked.found, tracked.looked_up = NOTHING, None
             for table in tracked.tables:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Update
 from interlock.statemachine.decisions.expression import Expressions
+from interlock.statemachine.decisions.groups import key_of
 from interlock.statemachine.decisions.layout import Symbol
-from interlock.statemachine.decisions.put import Empty, Line, Put, key_of
+from interlock.statemachine.decisions.put import Empty, Line, Put
 
 
 class Effects:
@@ -94,7 +95,8 @@ class Effects:
 
     def _is_set(self, symbol: Symbol) -> bool:
         settled = self._expressions.settled
-        return not settled.indices_of(symbol.name) and settled.slot(symbol.name) is None
+        is_column = settled.is_column(symbol.name)
+        return not settled.indices_of(symbol.name) and settled.slot(symbol.name) is None and not is_column
 
     def _set(self, symbol: Symbol, update: Update) -> None:
         """As :meth:`_relation`, where a set of keys is all there is: they come and go as a whole."""
@@ -104,7 +106,8 @@ class Effects:
             self.apply.append(f"_{symbol.name}.difference_update({self._found(update.args, update, ceases)})")
         if update.value != T.FALSE:
             becomes = T.conjunction(update.when, update.value)
-            self.apply.append(f"_{symbol.name}.update({self._found(update.args, update, becomes)})")
+            found = self._found(update.args, update, becomes)
+            self.apply.append(f"if {found}: _{symbol.name}.update({found})")
 
     def _is_group(self, symbol: Symbol, update: Update) -> bool:
         """It becomes false of all that goes with some arguments, and by those it is kept."""
@@ -122,7 +125,7 @@ class Effects:
     def _empty(self, symbol: Symbol, update: Update) -> None:
         args, _ = self._arguments(update)
         base = self._expressions.settled.base(symbol.name)
-        found, _ = self._expressions.group(symbol.name, base, key_of(args[place] for place in base))
+        found = self._expressions.group(symbol.name, base, key_of(args[place] for place in base)).source
         if update.when != T.TRUE:
             found = f"{found} if {self._expressions.write(update.when)} else ()"
         name = self._name()

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import keyword
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from interlock.spec.language import terms as T
-from interlock.statemachine.decisions.layout import Layout, Slot
-from interlock.statemachine.decisions.search import Search, groups_name, index_name, inverse_name
+from interlock.statemachine.decisions.layout import Layout, Slot, groups_name, index_name
+from interlock.statemachine.decisions.search import Group, Search
 from interlock.statemachine.decisions.shapes import members_of, negated
 from interlock.statemachine.errors import CompileError
 
@@ -21,6 +23,11 @@ _INFIX = {T.Eq: "==", T.Lt: "<", T.Le: "<=", T.Add: "+", T.Sub: "-"}
 def name_of(v: T.Var) -> str:
     """A variable as a Python identifier."""
     return f"{v.name}_" if keyword.iskeyword(v.name) else v.name
+
+
+def several_name(symbol: str) -> str:
+    """The name of the groups of more than one member, of an index that is kept as hints."""
+    return f"several_{symbol}"
 
 
 def record_name(key: str) -> str:
@@ -61,6 +68,16 @@ class Expressions:
         """Reads whose result a local variable already holds."""
         self.held: dict[str, bool] = {}
         """Arguments whose record a local variable may hold, and whether it is read."""
+        self._given: list[T.Term] = []
+        """What holds at the place that is being written, because something is searched among what it is true of."""
+
+    @contextmanager
+    def given(self, condition: T.Term) -> Iterator[None]:
+        """What is written within stands where a condition holds."""
+        before, parts = self._given, condition.args if isinstance(condition, T.And) else (condition,)
+        self._given = [*before, *parts]
+        yield
+        self._given = before
 
     def write(self, t: T.Term) -> str:
         """Python text for a term; in brackets where it needs them."""
@@ -109,30 +126,65 @@ class Expressions:
         if places:
             at = self.key(tuple(a for i, a in enumerate(t.args) if i in places))
             rest = self.key(tuple(a for i, a in enumerate(t.args) if i not in places))
-            return f"({rest} in {self.group(symbol.name, places, at)[0]})"
+            return f"({rest} in {self.group(symbol.name, places, at).source})"
         key = self.key(t.args)
+        if self.settled.is_column(symbol.name):
+            found = self._read(f"_{symbol.name}[{key}]", t)
+            return found if symbol.relation or symbol.default is not None else self._where_defined(found, key, t)
         slot = self.settled.slot(symbol.name)
-        found = f"_{symbol.name}[{key}]" if slot is None else f"{self._record(key, slot)}[{slot.place}]"
+        found = f"_{symbol.name}[{key}]"
+        if slot is not None:
+            found = f"{self._record(key, slot)}[{slot.place}]"
+            if key in self.held:
+                found = self._read(found, t)
         if slot is None and symbol.relation:
             return f"({key} in _{symbol.name})"
         if slot is None and symbol.default is not None:
-            read = f"_{symbol.name}.get({key}, {symbol.default})"
-            self.reads.note(read, t.args)
-            return self.known.get(read, read)
+            return self._read(f"_{symbol.name}.get({key}, {symbol.default})", t)
+        return self._where_defined(found, key, t)
+
+    def _read(self, read: str, t: T.Apply) -> str:
+        self.reads.note(read, t.args)
+        return self.known.get(read, read)
+
+    def _where_defined(self, found: str, key: str, t: T.Apply) -> str:
+        symbol = self.layout.symbols[t.symbol]
         if symbol.domain is None:
             return found
         domain = self.write(T.at(symbol.domain, symbol.args, t.args))
         return f"({found} if {domain} else undefined({symbol.name!r}, {key}))"
 
-    def group(self, name: str, known: tuple[int, ...], at: str) -> tuple[str, str]:
-        """What an index or (at no places) an inverse has for a key, and whether that is anything."""
+    def group(self, name: str, known: tuple[int, ...], at: str) -> Group:
+        """What an index or (at no places) an inverse has for a key."""
+        if self.settled.is_hinted(name, known):
+            return self._hinted(name, at)
         slot = self.settled.group_slot(name, known)
         if slot is not None:
-            found = f"{self._record(at, slot)}[{slot.place}]"
-            return found, f"{found} != ()"
-        look_up = index_name(name, known) if known else f"by_{name}"
-        groups = groups_name(name, known) if known else inverse_name(name)
-        return f"{look_up}({at}, ())", f"{at} in {groups}"
+            source = f"{self._record(at, slot)}[{slot.place}]"
+            found = f"{source} != ()"
+        elif self.settled.is_group_column(name, known):
+            source = f"{groups_name(name, known)}[{at}]"
+            found = f"{source} != ()"
+        else:
+            source = f"{index_name(name, known)}({at}, ())"
+            found = f"{at} in {groups_name(name, known)}"
+        return Group(source, found, lambda other: f"len({source}) > ({other} in {source})")  # it names nothing twice
+
+    def _hinted(self, name: str, at: str) -> Group:
+        """Of one that is kept as hints."""
+        several, hint = several_name(name), f"{groups_name(name, (1,))}[{at}]"
+        one = f"{at} in {index_name(name, (0,))}({hint}, ())"
+
+        def more(other: str) -> str:
+            has_it = any(
+                isinstance(t, T.Apply) and t.symbol == name and self._are(t.args, other, at) for t in self._given
+            )
+            return f"{at} in {several}" if has_it else f"{at} in {several} or ({hint} != {other} and {one})"
+
+        return Group(f"{index_name(name, (1,))}({at}, ())", f"{at} in {several} or {one}", more)
+
+    def _are(self, args: tuple[T.Term, ...], *texts: str) -> bool:
+        return tuple(map(self.write, args)) == texts
 
     def _record(self, key: str, slot: Slot) -> str:
         if key in self.held:

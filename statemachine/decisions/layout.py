@@ -38,6 +38,16 @@ class Symbol:
     sizes: frozenset[str] = frozenset()
 
 
+def groups_name(symbol: str, known: tuple[int, ...]) -> str:
+    """The name of what an index is made of, or (at no places) an inverse, in the text."""
+    return f"groups_{symbol}_{''.join(map(str, known))}" if known else f"values_{symbol}"
+
+
+def index_name(symbol: str, known: tuple[int, ...]) -> str:
+    """The name of a look-up there, in the text."""
+    return f"by_{symbol}_{''.join(map(str, known))}" if known else f"by_{symbol}"
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A place in the record of an element of a sort."""
@@ -56,13 +66,17 @@ class Slot:
         return f"new_{self.sort}"
 
 
+Kept = tuple[str, tuple[int, ...] | None]
+"""A variable (``None``), or the groups of one of its indices or (at no places) of its inverse."""
+
+
 @dataclass(slots=True)
 class Layout:
     """Collects what the text refers to.
 
     Args:
         once: sorts whose ids are never used again; what is said of one is kept together, in a record, and goes with it.
-        bounded: sorts with few ids, used again and again; what is said of one is kept together for good.
+        bounded: sorts whose ids are small numbers; what is said of them is kept in columns, at the places of the ids.
     """
 
     symbols: dict[str, Symbol]
@@ -109,25 +123,64 @@ class Layout:
         symbol = self.symbols[name]
         return self._place(symbol.args[0].sort, (name, None)) if len(symbol.args) == 1 else None
 
+    def is_column(self, name: str) -> bool:
+        """Whether a variable of one argument is a column."""
+        symbol = self.symbols[name]
+        return len(symbol.args) == 1 and (name, None) in self.columns(symbol.args[0].sort)
+
     def group_slot(self, name: str, known: tuple[int, ...]) -> Slot | None:
         """Where the group of an index, or (at no places) of an inverse, is kept in the record of its key, if it is."""
+        sort = self._sort_of_keys(name, known)
+        return None if sort is None else self._place(sort, (name, known))
+
+    def is_group_column(self, name: str, known: tuple[int, ...]) -> bool:
+        """Whether the groups of an index, or (at no places) of an inverse, are a column."""
+        sort = self._sort_of_keys(name, known)
+        return sort is not None and (name, known) in self.columns(sort)
+
+    def is_hinted(self, name: str, known: tuple[int, ...]) -> bool:
+        """Whether an index is a column of hints: a key to one member that the first index may have it for.
+
+        The first index says whether it still has; so what empties one of its groups as a whole need not go through
+        the keys. Keys of more than one member are kept apart.
+        """
+        symbol = self.symbols[name]
+        return (
+            known == (1,)
+            and self.indices_of(name) == [(0,), (1,)]
+            and symbol.args[0].sort not in (*self.once, *self.bounded)
+            and self.is_group_column(name, known)
+        )
+
+    def _sort_of_keys(self, name: str, known: tuple[int, ...]) -> str | None:
         symbol = self.symbols[name]
         if len(known) > 1:
             return None
-        return self._place(symbol.args[known[0]].sort if known else symbol.result, (name, known))
+        return symbol.args[known[0]].sort if known else symbol.result
 
-    def _place(self, sort: str, key: tuple[str, tuple[int, ...] | None]) -> Slot | None:
+    def _place(self, sort: str, key: Kept) -> Slot | None:
         fields = self.fields(sort)
         return Slot(sort, fields.index(key)) if key in fields else None
 
-    def fields(self, sort: str) -> list[tuple[str, tuple[int, ...] | None]]:
-        """What is kept in the record of an element: variables, and groups of indices and inverses, by name."""
-        if sort not in (*self.once, *self.bounded):
-            return []
+    def fields(self, sort: str) -> list[Kept]:
+        """What is kept in the record of an element of a sort whose ids are never used again."""
+        return self._about(sort) if sort in self.once else []
+
+    def columns(self, sort: str) -> list[Kept]:
+        """What is kept in columns, of a sort whose ids are small numbers."""
+        return self._about(sort) if sort in self.bounded else []
+
+    def a_column(self, sort: str) -> str | None:
+        """The text's name of some column of a sort; they are all as long."""
+        for name, known in self.columns(sort):
+            return f"_{name}" if known is None else groups_name(name, known)
+        return None
+
+    def _about(self, sort: str) -> list[Kept]:
+        """What is kept of an element: variables, and groups of indices and inverses, by name."""
         symbols = [self.symbols[name] for name in sorted(self.used)]
         about = [s for s in symbols if [a.sort for a in s.args] == [sort]]
-        found: list[tuple[str, tuple[int, ...] | None]]
-        found = [(s.name, None) for s in about if not s.channel and s.name not in self.listed]
+        found: list[Kept] = [(s.name, None) for s in about if not s.channel and s.name not in self.listed]
         found += [(s.name, ()) for s in symbols if s.name in self.inverses and s.result == sort]
         for name, known in sorted(self.indices):
             if len(known) == 1 and self.symbols[name].args[known[0]].sort == sort:

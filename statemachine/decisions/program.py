@@ -74,7 +74,7 @@ class Wanted:
         once: sorts whose ids are never used again, so that all that is said of one can go when it ends.
         unkept: variables that only guards read, for who sees to those conjuncts himself: neither is compiled.
         terms: what whoever runs the program reads off the state: a name, the term and what it speaks of.
-        bounded: sorts with few ids, so that what is said of one may take room for good.
+        bounded: sorts whose ids are numbers from 0 on, so small that what is said of each may take room for good.
         seldom: actions that are so rare that nothing is kept in order for them alone.
     """
 

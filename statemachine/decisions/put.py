@@ -4,8 +4,6 @@ Known only when the whole text is written: a later action may search a relation 
 earlier one did. So a body holds :class:`Put`s and :class:`Drop`s among its lines, and :func:`lines_of` spells
 them out.
 
-What is looked up is kept in groups: a dictionary from a key to what goes with it, that is to a tuple of one
-or a dictionary of more. Most groups have one member; and a dictionary of one takes five times the room.
 """
 
 from __future__ import annotations
@@ -14,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from interlock.statemachine.decisions.expression import record_name
-from interlock.statemachine.decisions.layout import Layout, Slot, Symbol
-from interlock.statemachine.decisions.search import groups_name, inverse_name
+from interlock.statemachine.decisions.groups import Hints, groups_of, key_of, local_name, parts_of, record_lines
+from interlock.statemachine.decisions.layout import Layout, Slot, Symbol, groups_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,21 @@ class Drop:
     indent: str = ""
 
 
-Line = str | Put | Empty | Drop
+@dataclass(frozen=True, slots=True)
+class First:
+    """Assignments to an element that is in its initial state: as a rule nothing was said of it, so it gets a record.
+
+    Args:
+        puts: to places of the record of ``entity``, which a local variable holds.
+    """
+
+    entity: str
+    slot: Slot
+    puts: tuple[Put, ...]
+    indent: str = ""
+
+
+Line = str | Put | Empty | Drop | First
 
 
 def lines_of(body: Iterable[Line], layout: Layout) -> Iterator[str]:
@@ -88,12 +100,8 @@ def lines_of(body: Iterable[Line], layout: Layout) -> Iterator[str]:
                 yield from (line.indent + text for text in _emptied(line, layout))
             case Drop():
                 yield from (line.indent + text for text in _dropped(line, layout))
-
-
-def key_of(parts: Iterable[str]) -> str:
-    """The key of a container: the bare argument, or a tuple of them."""
-    parts = tuple(parts)
-    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+            case First():
+                yield from (line.indent + text for text in _first(line, layout))
 
 
 def writes(p: Put | Empty, layout: Layout) -> Iterator[tuple[str, Slot]]:
@@ -103,7 +111,7 @@ def writes(p: Put | Empty, layout: Layout) -> Iterator[tuple[str, Slot]]:
         base = layout.base(name)
         group = layout.group_slot(name, base)
         if group is not None:
-            yield _parts(p.args, base)[0], group
+            yield parts_of(p.args, base)[0], group
         return
     slot = layout.slot(name)
     if slot is not None:
@@ -120,8 +128,11 @@ def writes(p: Put | Empty, layout: Layout) -> Iterator[tuple[str, Slot]]:
 def _written(p: Put, layout: Layout) -> Iterator[str]:
     slot = layout.slot(p.symbol.name)
     if slot is not None:
-        yield from _record(slot, p.key, p.held, "record")
-        place = f"{_name(p.key, p.held, 'record')}[{slot.place}]"
+        yield from record_lines(slot, p.key, p.held, "record")
+        place = f"{local_name(p.key, p.held, 'record')}[{slot.place}]"
+        yield from _function(p, layout, place, place)
+    elif layout.is_column(p.symbol.name):
+        place = f"_{p.symbol.name}[{p.key}]"
         yield from _function(p, layout, place, place)
     elif not p.symbol.relation:
         name = f"_{p.symbol.name}"
@@ -135,6 +146,37 @@ def _written(p: Put, layout: Layout) -> Iterator[str]:
         yield from (f"    {line}" for line in _relation(p, layout, becomes=False))
 
 
+def _first(f: First, layout: Layout) -> Iterator[str]:
+    record, slot = record_name(f.entity), f.slot
+    assigned = {p.symbol.name: p for p in f.puts}
+    values = []
+    for name, known in layout.fields(slot.sort):
+        put = assigned.get(name) if known is None else None
+        values.append(_initial(layout.symbols[name], known) if put is None else put.value)
+    yield f"if {record} is {slot.new}:"
+    yield f"    {record} = {slot.records}[{f.entity}] = [{', '.join(values)}]"
+    for p in f.puts:
+        yield from (f"    {line}" for line in _listed(p, layout))
+    yield "else:"
+    for p in f.puts:
+        yield from (f"    {line}" for line in _written(p, layout))
+
+
+def _initial(symbol: Symbol, known: tuple[int, ...] | None) -> str:
+    """What a new record has, in the text."""
+    return "()" if known is not None else "False" if symbol.relation else str(symbol.default)
+
+
+def _listed(p: Put, layout: Layout) -> Iterator[str]:
+    """What had no value is looked up by the value that it has now."""
+    if p.symbol.name not in layout.inverses:
+        return
+    if p.symbol.members:
+        yield f"{groups_name(p.symbol.name, ())}[{p.value}][{p.key}] = None"
+    else:
+        yield from groups_of(p.symbol.name, (), layout, p.held).join(p.value, p.key)
+
+
 def _function(p: Put, layout: Layout, read: str, place: str) -> Iterator[str]:
     """An assignment to a place, and what is looked up by the value; it may read as ``None``: nothing was assigned."""
     key, value = p.key, p.value
@@ -142,7 +184,7 @@ def _function(p: Put, layout: Layout, read: str, place: str) -> Iterator[str]:
         yield f"{place} = {value}"
         return
     if p.symbol.members:  # a group for each member from the start, and none ever goes
-        values = inverse_name(p.symbol.name)
+        values = groups_name(p.symbol.name, ())
         old, indent = p.old or "old", "" if p.changes else "    "
         if p.old is None:
             yield f"old = {read}"
@@ -154,7 +196,7 @@ def _function(p: Put, layout: Layout, read: str, place: str) -> Iterator[str]:
             unless_unnamed = "if old is not None: " if p.old is None else ""
             yield f"{indent}{unless_unnamed}{values}[{old}].pop({key}, None)"
         return
-    groups = _Groups(p.symbol.name, (), layout, p.held)
+    groups = groups_of(p.symbol.name, (), layout, p.held)
     yield f"old = {read}"
     yield f"if old != {value}:"
     yield f"    {place} = {value}"
@@ -168,13 +210,13 @@ def _relation(p: Put, layout: Layout, *, becomes: bool) -> Iterator[str]:
     if not indices:
         yield f"_{name}.{'add' if becomes else 'discard'}({p.key})"
         return
-    base, *others = (_Groups(name, known, layout, p.held) for known in indices)
-    at, rest = _parts(p.args, base.known)
+    base, *others = (groups_of(name, known, layout, p.held) for known in indices)
+    at, rest = parts_of(p.args, base.known)
     if becomes:
-        new = [line for other in others for line in other.join(*_parts(p.args, other.known))]
+        new = [line for other in others for line in other.join(*parts_of(p.args, other.known))]
         yield from base.join(at, rest, new)
         return
-    gone = [line for groups in (base, *others) for line in groups.leave(*_parts(p.args, groups.known))]
+    gone = [line for groups in (base, *others) for line in groups.leave(*parts_of(p.args, groups.known))]
     if p.old == "True":
         yield from gone
     else:
@@ -184,85 +226,33 @@ def _relation(p: Put, layout: Layout, *, becomes: bool) -> Iterator[str]:
 
 
 def _emptied(e: Empty, layout: Layout) -> Iterator[str]:
-    base, *others = (_Groups(e.symbol.name, known, layout, e.held) for known in layout.indices_of(e.symbol.name))
-    at, rest = _parts(e.args, base.known)
+    base, *others = (groups_of(e.symbol.name, known, layout, e.held) for known in layout.indices_of(e.symbol.name))
+    at, rest = parts_of(e.args, base.known)
     yield f"if {e.found}:"
     yield from (f"    {line}" for line in (*base.record(at), base.emptied(at)))
-    if others:
-        yield f"    for {rest.strip('()')} in {e.found}:"
-        for other in others:
-            yield from (f"        {line}" for line in other.leave(*_parts(e.args, other.known)))
-
-
-class _Groups:
-    """What is looked up by a key: in a dictionary of its own, or in the record of the key."""
-
-    def __init__(self, name: str, known: tuple[int, ...], layout: Layout, held: frozenset[str]) -> None:
-        self.known = known
-        self._slot = layout.group_slot(name, known)
-        self._groups = groups_name(name, known) if known else inverse_name(name)
-        self._held = held
-
-    def record(self, at: str) -> Iterator[str]:
-        if self._slot is not None:
-            yield from _record(self._slot, at, self._held, "keeper")
-
-    def found(self, at: str) -> str:
-        if self._slot is None:
-            return f"{self._groups}.get({at}, ())"
-        return f"{_name(at, self._held, 'keeper')}[{self._slot.place}]"
-
-    def _place(self, at: str) -> str:
-        return f"{self._groups}[{at}]" if self._slot is None else self.found(at)
-
-    def join(self, at: str, member: str, new: list[str] | None = None) -> Iterator[str]:
-        """A group gets a member, and what is ``new`` is done if it does not have it (default: it surely has not)."""
-        yield from self.record(at)
-        yield f"found = {self.found(at)}"
-        yield "if not found:"
-        yield f"    {self._place(at)} = ({member},)"
-        yield from (f"    {line}" for line in new or ())
-        yield "else:" if new is None else f"elif {member} not in found:"
-        yield f"    if type(found) is dict: found[{member}] = None"
-        yield f"    else: {self._place(at)} = {{found[0]: None, {member}: None}}"
-        yield from (f"    {line}" for line in new or ())
-
-    def emptied(self, at: str) -> str:
-        """The statement that removes a group."""
-        return f"del {self._place(at)}" if self._slot is None else f"{self._place(at)} = ()"
-
-    def leave(self, at: str, member: str) -> Iterator[str]:
-        """A group loses a member that it has."""
-        yield from self.record(at)
-        yield f"found = {self._place(at)}"
-        yield f"if len(found) == 1: {self.emptied(at)}"
-        yield f"else: del found[{member}]"
-
-
-def _record(slot: Slot, at: str, held: frozenset[str], name: str) -> Iterator[str]:
-    """Statements after which a name stands for the record of an element."""
-    if at not in held:
-        yield f"{name} = {slot.records}.get({at})"
-        yield f"if {name} is None: {name} = {slot.records}[{at}] = {slot.new}.copy()"
-
-
-def _name(at: str, held: frozenset[str], name: str) -> str:
-    return record_name(at) if at in held else name
-
-
-def _parts(args: tuple[str, ...], known: tuple[int, ...]) -> tuple[str, str]:
-    """The arguments at the known places, and the others, each as the key of a dictionary."""
-    return key_of(args[i] for i in known), key_of(a for i, a in enumerate(args) if i not in known)
+    for other in others:
+        indent = "    "
+        if isinstance(other, Hints):
+            yield f"    if {other.several}:"
+            indent = "        "
+        yield f"{indent}for {rest.strip('()')} in {e.found}:"
+        yield from (f"{indent}    {line}" for line in other.leave(*parts_of(e.args, other.known)))
 
 
 def _dropped(d: Drop, layout: Layout) -> Iterator[str]:
     kept = [(symbol, layout.slot(symbol.name)) for symbol in d.symbols]
     for symbol, slot in kept:
         name = f"_{symbol.name}"
-        if symbol.relation and slot is None:
-            yield f"{name}.discard({d.entity})"
+        if layout.is_column(symbol.name):
+            if symbol.name in layout.inverses:
+                yield f"old = {name}[{d.entity}]"
+                yield from _unlisted(symbol, d.entity, layout)
+            yield f"{name}[{d.entity}] = {False if symbol.relation else symbol.default}"
+        elif symbol.relation and slot is None:
+            yield f"if {name}: {name}.discard({d.entity})"
         elif slot is None:
-            yield f"{'old = ' if symbol.name in layout.inverses else ''}{name}.pop({d.entity}, None)"
+            is_listed = symbol.name in layout.inverses
+            yield f"old = {name}.pop({d.entity}, None)" if is_listed else f"if {name}: {name}.pop({d.entity}, None)"
             yield from _unlisted(symbol, d.entity, layout)
     for slot in {slot.sort: slot for _, slot in kept if slot is not None}.values():
         goes = d.whole and slot.sort in layout.once
@@ -282,7 +272,7 @@ def _unlisted(symbol: Symbol, entity: str, layout: Layout) -> Iterator[str]:
     if symbol.name in layout.inverses:
         yield "if old is not None:"
         if symbol.members:
-            yield f"    {inverse_name(symbol.name)}[old].pop({entity}, None)"
+            yield f"    {groups_name(symbol.name, ())}[old].pop({entity}, None)"
         else:
-            groups = _Groups(symbol.name, (), layout, frozenset())
+            groups = groups_of(symbol.name, (), layout, frozenset())
             yield from (f"    {line}" for line in groups.leave("old", entity))

@@ -8,12 +8,13 @@ because a conjunct may be what makes the next one defined.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interlock.spec.language import terms as T
-from interlock.statemachine.decisions.layout import Layout
+from interlock.statemachine.decisions.layout import Layout, groups_name
 from interlock.statemachine.decisions.shapes import members_of
 
 if TYPE_CHECKING:
@@ -21,17 +22,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """What goes with a key, in the text.
+
+    Args:
+        source: its members.
+        found: whether it has any.
+        more: whether it has another one than a member that it may have.
+    """
+
+    source: str
+    found: str
+    more: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
 class For:
     """``for names in source``.
 
     Args:
-        found: where the source is a look-up, whether it finds anything.
+        group: the source, where it is a look-up.
         sized: the source knows whether it is empty.
     """
 
     names: str
     source: str
-    found: str = ""
+    group: Group | None = None
     sized: bool = True
 
 
@@ -85,16 +101,17 @@ class Search:
         clauses = self.clauses(variables, body)
         text = f"any(True {' '.join(_inline(clauses))})"
         match clauses:
-            case [For(source=source, found="", sized=True)]:
+            case [For(source=source, group=None, sized=True)]:
                 return f"bool({source})"
-            case [For(found=found)] if found:
-                return f"({found})"
-            case [For(source=source, found=found), If(term=T.Not(body=T.Eq() as e))] if found:
+            case [For(group=Group() as group)]:
+                return f"({group.found})"
+            case [For(group=Group() as group), If(term=T.Not(body=T.Eq() as e))]:
                 other = self._other(e, variables)
-                if other is not None:  # another one than this: a group names nothing twice
-                    return f"(len({source}) > ({other} in {source}))"
-            case [For(found=found), *_] if found:
-                return f"({found} and {text})"
+                if other is not None:
+                    return f"({group.more(other)})"
+        match clauses:
+            case [For(group=Group() as group), *_]:
+                return f"({group.found} and {text})"
         return text
 
     def _other(self, e: T.Eq, variables: tuple[T.Var, ...]) -> str | None:
@@ -110,15 +127,22 @@ class Search:
         return self.loop(name, lambda: [f"{name}.append({item()})"], variables, body)
 
     def loop(self, name: str, inside: Callable[[], list[str]], variables: tuple[T.Var, ...], body: T.Term) -> list[str]:
-        """Statements that make an empty list and then do what is inside for each assignment."""
+        """Statements that make an empty list and then do what is inside, which adds to it, for each assignment.
+
+        Where there can be but one, it is a tuple, and set.
+        """
         held = self._expressions.held
         clauses = self.clauses(variables, body, hold=True)
-        within = inside()
+        with self._expressions.given(body):
+            within = inside()
         match clauses, within:
             case [For(names=names, source=source), *holds], [line] if line == f"{name}.append({names})":
                 if all(isinstance(hold, Hold) for hold in holds):
                     return [f"{name} = list({source})"]
-        lines, depth = [f"{name} = []"], 0
+        at_most_one = not any(isinstance(clause, For) for clause in clauses)
+        lines, depth = [f"{name} = {'()' if at_most_one else '[]'}"], 0
+        if at_most_one:
+            within = [_APPENDED.sub(r"\1 = (\2,)", line) for line in within]
         for clause in clauses:
             if isinstance(clause, Hold):
                 if held.pop(clause.name):
@@ -195,8 +219,8 @@ class Search:
                 self._layout.inverses.add(name)
                 value = self._expressions.write(right)
                 if self._layout.symbols[name].members:
-                    return [For(names, f"{inverse_name(name)}[{value}]")]
-                return [For(names, *self._expressions.group(name, (), value))]
+                    return [For(names, f"{groups_name(name, ())}[{value}]")]
+                return [_of(names, self._expressions.group(name, (), value))]
 
             yield (1 if text is None else 3), place, (variable,), make
 
@@ -211,10 +235,11 @@ class Search:
             if not known:
                 if not self.seldom:
                     self._layout.listed.add(t.symbol)
-                return [For(names, f"_{t.symbol}")]
+                is_column = self._expressions.settled.is_column(t.symbol)
+                return [For(names, f"whole_{t.symbol}" if is_column else f"_{t.symbol}")]
             self._layout.indices.add((t.symbol, known))
             key = self._expressions.key(tuple(t.args[i] for i in known))
-            return [For(names, *self._expressions.group(t.symbol, known, key))]
+            return [_of(names, self._expressions.group(t.symbol, known, key))]
 
         yield (2 if known else 4), place, tuple(free), make
 
@@ -237,7 +262,7 @@ class Search:
             self._layout.use(symbol)
             self._layout.inverses.add(symbol)
             group = f"{names}_group"
-            groups = ", ".join(f"{inverse_name(symbol)}[{text}]" for text in texts)
+            groups = ", ".join(f"{groups_name(symbol, ())}[{text}]" for text in texts)
             return [For(group, f"({groups})"), For(names, group)]
 
         yield 3, place, (variable,), make
@@ -253,6 +278,14 @@ class Search:
             return [For(names, f"domain_{v.sort}({', '.join(here)})", sized=False)]
 
         return make
+
+
+_APPENDED = re.compile(r"(\w+)\.append\((.*)\)$")
+"""What adds to a list, as a statement or at its end."""
+
+
+def _of(names: str, group: Group) -> For:
+    return For(names, group.source, group)
 
 
 def _inline(clauses: list[Clause]) -> Iterable[str]:
@@ -276,21 +309,6 @@ def _statement(clause: For | Let | If) -> str:
             return f"{clause.name} = {clause.value}"
         case If():
             return f"if {clause.condition}:"
-
-
-def inverse_name(symbol: str) -> str:
-    """The name of a function by its values."""
-    return f"values_{symbol}"
-
-
-def groups_name(symbol: str, known: tuple[int, ...]) -> str:
-    """The name of what an index is made of."""
-    return f"groups_{symbol}_{''.join(map(str, known))}"
-
-
-def index_name(symbol: str, known: tuple[int, ...]) -> str:
-    """The name of an index in the text."""
-    return f"by_{symbol}_{''.join(map(str, known))}"
 
 
 _Make = Callable[[str], list[Clause]]

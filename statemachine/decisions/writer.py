@@ -6,6 +6,7 @@ guarded row, ``why_not_ACTION__PARAMETERS`` for each question, ``each_ACTION`` f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -15,8 +16,9 @@ from interlock.spec.language.elaborate import fold
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.decisions.effects import Effects
 from interlock.statemachine.decisions.expression import Expressions, name_of, record_name
+from interlock.statemachine.decisions.groups import key_of
 from interlock.statemachine.decisions.layout import Layout
-from interlock.statemachine.decisions.put import Drop, Empty, Line, Put, key_of, lines_of, writes
+from interlock.statemachine.decisions.put import Drop, Empty, First, Line, Put, lines_of, writes
 from interlock.statemachine.table import Table, TableRow
 
 
@@ -61,20 +63,27 @@ class Writer:
 
     def row_guard(self, row: TableRow) -> str:
         """The guard of a row, as a function of the entity and the event's other parameters."""
-        self.expressions.search.parameters = row.parameters
-        parameters = ", ".join(map(name_of, row.parameters))
-        return f"def {row.guard_name}({parameters}):\n    return {self.expressions.write(row.guard)}"
+        return self._returning(row.guard_name, row.parameters, row.guard)
 
     def conjunct(self, action: Action, id_: str, t: T.Term) -> str:
         """One conjunct, as a function of the parameters that it speaks of."""
-        self.expressions.search.parameters = parameters_of(action, t)
-        parameters = ", ".join(name_of(v) for v in parameters_of(action, t))
-        return f"def {conjunct_name(action, id_)}({parameters}):\n    return {self.expressions.write(t)}"
+        return self._returning(conjunct_name(action, id_), parameters_of(action, t), t)
 
     def term(self, name: str, t: T.Term, parameters: tuple[T.Var, ...]) -> str:
         """A term, as a function of what it speaks of."""
-        names = ", ".join(map(name_of, parameters))
-        return f"def {term_name(name)}({names}):\n    return {self.expressions.write(t)}"
+        return self._returning(term_name(name), parameters, t)
+
+    def _returning(self, name: str, parameters: tuple[T.Var, ...], t: T.Term) -> str:
+        self.expressions.search.parameters = parameters
+        text = "".join(f"    {line}\n" for line in self._made_room(parameters))
+        return f"def {name}({', '.join(map(name_of, parameters))}):\n{text}    return {self.expressions.write(t)}"
+
+    def _made_room(self, variables: Iterable[T.Var]) -> Iterator[str]:
+        """Statements after which columns have a place for each element."""
+        for v in variables:
+            column = self.expressions.settled.a_column(v.sort)
+            if column is not None:
+                yield f"if not 0 <= {name_of(v)} < len({column}): grow_{v.sort}({name_of(v)})"
 
     def question(self, action: Action, known: tuple[T.Var, ...]) -> list[Line]:
         """The first reason not to do an action, among those that its known parameters decide; or None."""
@@ -82,7 +91,8 @@ class Writer:
         def asked() -> list[Line]:
             return [*self._asked(action, known, "return {reason}"), "return None"]
 
-        return _function(question_name(action, known), map(name_of, known), self._with_reads(known, asked))
+        body = [*self._made_room(known), *self._with_reads(known, asked)]
+        return _function(question_name(action, known), map(name_of, known), body)
 
     def do(self, action: Action) -> list[Line]:
         """The action: rows, guard, updates. Returns moves; raises before anything is written."""
@@ -90,11 +100,12 @@ class Writer:
         def body() -> list[Line]:
             fired, lines = self._body(action)
             moves = [f"Move({', '.join(move)})" for move in fired.moves]
-            moves += [f"*{found}" for found in fired.lists("Move(")]
+            moves += [f"*(Move({lifecycle!r}, *move) for move in {found})" for lifecycle, found in fired.many]
             return [*lines, f"return [{', '.join(moves)}]"]
 
         self.expressions.search.seldom = action.name in self._seldom
-        return _function(f"do_{action.name}", map(name_of, action.params), self._with_reads(action.params, body))
+        lines = [*self._made_room(action.params), *self._with_reads(action.params, body)]
+        return _function(f"do_{action.name}", map(name_of, action.params), lines)
 
     def each(self, action: Action, asked: tuple[T.Var, ...], chosen: tuple[T.Var, ...]) -> list[Line]:
         """The action for each of several rows of arguments, as if it were done for one after the other.
@@ -112,13 +123,14 @@ class Writer:
             return [
                 *lines,
                 *(f"moves.append(({', '.join(move)}))" for move in fired.moves),
-                *(f"moves += {found}" for found in fired.lists("(")),
+                *(f"for move in {found}: moves.append(({lifecycle!r}, *move))" for lifecycle, found in fired.many),
                 "done += 1",
             ]
 
-        lines = self._with_reads(asked, ask) if asked else []
+        lines: list[Line] = [*self._made_room(given), *(self._with_reads(asked, ask) if asked else ())]
         if chosen:
             lines += [f"row = choose({_row(given)})", "if row is None: break", f"{_row(chosen)} = row"]
+            lines += self._made_room(chosen)
         return [
             f"def each_{action.name}(rows, moves{', choose' if chosen else ''}):",
             "    done = 0",
@@ -192,13 +204,18 @@ class Writer:
         slots = [w for line in apply if isinstance(line, Put | Empty) for w in writes(line, settled)]
         own = {at: slot for at, slot in slots if at in held}
         held.update(dict.fromkeys(own, True))
-        return [
-            *(
-                f"if {record_name(at)} is {slot.new}: {record_name(at)} = {slot.records}[{at}] = {slot.new}.copy()"
-                for at, slot in own.items()
-            ),
-            *(replace(line, held=frozenset(own)) if isinstance(line, Put | Empty) else line for line in apply),
-        ]
+        apply = [replace(line, held=frozenset(own)) if isinstance(line, Put | Empty) else line for line in apply]
+        records: list[Line] = []
+        for at, slot in own.items():
+            own_places = [line for line in apply if isinstance(line, Put) and line.key == at and not line.indent]
+            puts = [p for p in own_places if settled.slot(p.symbol.name) is not None]
+            if any(p.new for p in puts):
+                records.append(First(at, slot, tuple(puts)))
+                apply = [line for line in apply if line not in puts]
+            else:
+                name = record_name(at)
+                records.append(f"if {name} is {slot.new}: {name} = {slot.records}[{at}] = {slot.new}.copy()")
+        return [*records, *apply]
 
     def _is_announced(self, action: Action, f: Fire) -> bool:
         return f.lifecycle in self._announced and (f.lifecycle, action.name) not in self._silent
@@ -269,6 +286,10 @@ class Writer:
         entity = tuple(map(self.expressions.write, f.entity))
         symbol = self.layout.use(table.lifecycle.variable)
         new = self._forgettable(table) & table.reached_by(action.name)
+        is_told = bool(new) or self._is_announced(action, f)
+        if not is_told and len(f.entity) == 1 and f.over == f.entity and _goes_to_one_state(table, rows):
+            self._fire_all_alike(table, f, n, when, rows, fired)
+            return
 
         def inside() -> list[str]:
             return [
@@ -287,6 +308,31 @@ class Writer:
                 f"for entity, s, t in m{n}:",
                 f"    if t in {sorted(new)!r}: {self._forget(table)}(entity)",
             ]
+
+    def _fire_all_alike(
+        self, table: Table, f: Fire, n: int, when: T.Term, rows: tuple[tuple[str, TableRow], ...], fired: _Fired
+    ) -> None:
+        """Where whoever is concerned is in one state afterwards, it does not matter in which each has been."""
+        guard = T.substitute(rows[0][1].guard, dict(zip(table.lifecycle.entity, f.entity, strict=True)))
+        parts = guard.args if isinstance(guard, T.And) else (guard,)
+        of_all = T.conjunction(*(p for p in parts if not T.free_vars(p) & set(f.over)))
+        of_each = T.conjunction(*(p for p in parts if T.free_vars(p) & set(f.over)))
+        name, item = f"m{n}", self.expressions.key(f.entity)
+
+        def found(condition: T.Term) -> list[str]:
+            return self.expressions.search.into(name, lambda: item, f.over, condition)
+
+        with self.expressions.given(when):
+            excepted = _EXCEPTED.fullmatch(self.expressions.write(of_each))
+            lines = found(T.conjunction(when, of_each))
+        if excepted is not None:  # and mostly nobody is
+            lines = [f"if {excepted[1]}:", *(f"    {line}" for line in lines)]
+            lines += ["else:", *(f"    {line}" for line in found(when))]
+        if of_all != T.TRUE:
+            lines = [f"{name} = ()", f"if {self.expressions.write(of_all)}:", *(f"    {line}" for line in lines)]
+        fired.compute += lines
+        symbol = self.layout.use(table.lifecycle.variable)
+        fired.apply += [f"for entity in {name}:", Put(symbol, ("entity",), repr(rows[0][1].target), "    ")]
 
     def _chosen(self, table: Table, f: Fire, rows: Iterable[tuple[str, TableRow]], state: str, none: str) -> str:
         """The state after the event, by the first row that applies; ``none`` where there is none."""
@@ -325,9 +371,13 @@ class Writer:
         symbol = self.layout.symbols[name]
         args = tuple(f"k{place}" for place in range(len(symbol.args)))
         unpacked = [f"{', '.join(args)} = key"] if args else []
-        yield f"put_{name}", _function(f"put_{name}", ("key", "value"), [*unpacked, Put(symbol, args, "value")])
+        named = [T.Var(name=arg, sort=declared.sort) for arg, declared in zip(args, symbol.args, strict=True)]
+        named += [T.Var(name="value", sort=symbol.result)] if not symbol.members else []
+        body: list[Line] = [*unpacked, *self._made_room(named), Put(symbol, args, "value")]
+        yield f"put_{name}", _function(f"put_{name}", ("key", "value"), body)
         if not symbol.relation:
-            yield f"drop_{name}", _function(f"drop_{name}", ("entity",), [Drop((symbol,), "entity")])
+            room = self._made_room(T.Var(name="entity", sort=declared.sort) for declared in symbol.args[:1])
+            yield f"drop_{name}", _function(f"drop_{name}", ("entity",), (*room, Drop((symbol,), "entity")))
 
 
 @dataclass(slots=True)
@@ -342,9 +392,15 @@ class _Fired:
     many: list[tuple[str, str]] = field(default_factory=list)
     """A lifecycle, and the list of its entities with their sources and targets."""
 
-    def lists(self, made: str) -> list[str]:
-        """Generators of the moves of many."""
-        return [f"({made}{lifecycle!r}, *move) for move in {found})" for lifecycle, found in self.many]
+
+_EXCEPTED = re.compile(r"\(not \(\w+ in (\w+)\)\)")
+"""A condition of one element that all satisfy where a container is empty."""
+
+
+def _goes_to_one_state(table: Table, rows: tuple[tuple[str, TableRow], ...]) -> bool:
+    """Whether an event leads all that its guard allows to one state, from whichever other."""
+    sources, targets, guards = {at for at, _ in rows}, {row.target for _, row in rows}, {row.guard for _, row in rows}
+    return len(targets) == len(guards) == 1 and sources | targets == set(table.states)
 
 
 def _is_none_of(state: str, states: list[str]) -> str:

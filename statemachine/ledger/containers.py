@@ -2,7 +2,8 @@
 
 A relation that is looked up by some of its arguments is kept by them, in groups, and not as tuples. A group is
 a tuple of one member or a dictionary of more. What is said of an element whose id is never used again is kept in
-one record. The compiled text writes to all of these itself (``put``).
+one record, what is said of elements that are small numbers in columns. The compiled text writes to all of these
+itself (``put``).
 """
 
 from __future__ import annotations
@@ -139,6 +140,104 @@ class RecordedGroups(Mapping[Any, Any]):
 
     def __iter__(self) -> Iterator[Key]:
         return (key for key, record in self._records.items() if record[self._place])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+Column = list[Any]
+"""What is said of each element of a sort whose ids are small numbers, at the place of that number."""
+
+
+class ColumnFunction(Mapping[Any, Any]):
+    """A function of one argument, kept in a column."""
+
+    __slots__ = ("_column", "inverse")
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        self.inverse: Mapping[Any, Iterable[Key]] | None = None
+
+    def __getitem__(self, key: Key) -> Any:
+        value = self._column[key] if 0 <= key < len(self._column) else None
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for key, value in enumerate(self._column) if value is not None)
+
+    def __len__(self) -> int:
+        return len(self._column) - self._column.count(None)
+
+
+class ColumnRelation(AbstractSet[Any]):
+    """A relation of one argument, kept in a column."""
+
+    __slots__ = ("_column",)
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:
+        return set(it)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, int) and 0 <= key < len(self._column) and self._column[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for key, is_true in enumerate(self._column) if is_true)
+
+    def __len__(self) -> int:
+        return self._column.count(True)
+
+
+class ColumnGroups(Mapping[Any, Any]):
+    """The groups of an index, in a column."""
+
+    __slots__ = ("_column",)
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+
+    def __getitem__(self, key: Key) -> Any:
+        group = self._column[key] if 0 <= key < len(self._column) else ()
+        if not group:
+            raise KeyError(key)
+        return group
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for key, group in enumerate(self._column) if group)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class HintedGroups(Mapping[Any, Any]):
+    """The groups of an index of which a column only says who may be the one member, and ``first`` who is.
+
+    Args:
+        hints: to each key a member that it has, had, or (``None``) never had.
+        first: to each member its keys.
+        several: the groups of more than one.
+    """
+
+    __slots__ = ("_first", "_hints", "_several")
+
+    def __init__(self, hints: Column, first: Mapping[Any, Any], several: Mapping[Any, Any]) -> None:
+        self._hints, self._first, self._several = hints, first, several
+
+    def __getitem__(self, key: Key) -> Any:
+        if key in self._several:
+            return self._several[key]
+        hint = self._hints[key] if 0 <= key < len(self._hints) else None
+        if key not in self._first.get(hint, ()):
+            raise KeyError(key)
+        return (hint,)
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for key in range(len(self._hints)) if key in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -15,17 +15,23 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any, NoReturn
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
-from interlock.statemachine.decisions.layout import Symbol
+from interlock.statemachine.decisions.expression import several_name
+from interlock.statemachine.decisions.layout import Kept, Symbol, groups_name, index_name
 from interlock.statemachine.decisions.program import Program, Wanted, compile_program
-from interlock.statemachine.decisions.search import groups_name, index_name, inverse_name
 from interlock.statemachine.decisions.writer import term_name
 from interlock.statemachine.errors import CompileError, GuardViolation, RangeViolation, UndefinedApplication
 from interlock.statemachine.ledger.containers import (
+    Column,
+    ColumnFunction,
+    ColumnGroups,
+    ColumnRelation,
     Function,
+    HintedGroups,
     Index,
     IndexedRelation,
     RecordedFunction,
@@ -36,6 +42,7 @@ from interlock.statemachine.ledger.containers import (
 from interlock.statemachine.table import Move, Stepper
 
 Question = Callable[..., str | None]
+AnyFunction = Function | RecordedFunction | ColumnFunction
 
 
 class Ledger:
@@ -61,7 +68,7 @@ class Ledger:
         self.program: Program = compile_program(spec, switches, site, wanted)
         self._sizes = dict(sizes)
         self._domains = dict(domains or {})
-        self._variables: dict[str, AbstractSet[Any] | Function | RecordedFunction] = {}
+        self._variables: dict[str, AbstractSet[Any] | AnyFunction] = {}
         self.tables: dict[str, Stepper] = {}
         names = self._names()
         self._functions = self.program.bind(names)
@@ -145,6 +152,7 @@ class Ledger:
         """Back to the initial state."""
         for kept in self._kept:
             kept.clear()
+        self._make_room()
 
     def deliver(self, channel: str, key: Any) -> None:
         """A message is under way to this site: guards of rows that receive it may look."""
@@ -169,7 +177,7 @@ class Ledger:
         assert isinstance(found, AbstractSet)
         return found
 
-    def function(self, name: str) -> Function | RecordedFunction:
+    def function(self, name: str) -> AnyFunction:
         """What was assigned to a function; read it, never write it."""
         found = self._variables[name]
         assert not isinstance(found, AbstractSet)
@@ -198,30 +206,31 @@ class Ledger:
         """What the text of the program refers to."""
         layout = self.program.layout
         self._indices: dict[tuple[str, tuple[int, ...]], Index] = {}
-        records: dict[str, Records] = {sort: {} for sort in (*layout.once, *layout.bounded)}
-        self._kept: list[dict[Any, Any] | set[Any]] = [*records.values()]
+        records: dict[str, Records] = {sort: {} for sort in layout.once}
+        self._columns: dict[Kept, Column] = {of: [] for sort in layout.bounded for of in layout.columns(sort)}
+        self._kept: list[dict[Any, Any] | set[Any] | Column] = [*records.values(), *self._columns.values()]
         """All that holds anything."""
+        self._several: dict[str, dict[Any, Any]] = {}
         for name in sorted(layout.used):
-            slot = layout.slot(name)
-            self._variables[name] = (
-                self._container(layout.symbols[name], records)
-                if slot is None
-                else (RecordedRelation if layout.symbols[name].relation else RecordedFunction)(
-                    records[slot.sort], slot.place
-                )
-            )
-        names: dict[str, Any] = {f"_{n}": v for n, v in self._variables.items()}
+            self._variables[name] = self._variable(layout.symbols[name], records)
+        names: dict[str, Any] = {f"_{n}": self._columns.get((n, None), v) for n, v in self._variables.items()}
+        names |= {f"whole_{name}": self._variables[name] for name, known in self._columns if known is None}
         for name in layout.inverses:
-            inverse = self._groups(name, (), records)
-            self.function(name).inverse = inverse
-            names[f"by_{name}"] = inverse.get
-            names[inverse_name(name)] = inverse
-        for (name, known), index in self._indices.items():
-            names[index_name(name, known)] = index.groups.get
-            names[groups_name(name, known)] = index.groups
+            self.function(name).inverse = self._groups(name, (), records)
+        looked_up: dict[tuple[str, tuple[int, ...]], Mapping[Any, Any] | None]
+        looked_up = {(name, ()): self.function(name).inverse for name in layout.inverses}
+        looked_up |= {of: index.groups for of, index in self._indices.items()}
+        for of, groups in looked_up.items():
+            assert groups is not None
+            names[index_name(*of)] = groups.get
+            names[groups_name(*of)] = self._columns.get(of, groups)
+        names |= {several_name(name): several for name, several in self._several.items()}
         for sort, kept in records.items():
             names[f"records_{sort}"] = kept
-            names[f"new_{sort}"] = [self._initial(name, known) for name, known in layout.fields(sort)]
+            names[f"new_{sort}"] = [self._initial(*of) for of in layout.fields(sort)]
+        for sort in layout.bounded:
+            names[f"grow_{sort}"] = partial(self._grow, sort)
+        self._make_room()
         for sort in layout.domains:
             names[f"domain_{sort}"] = self._domain(sort)
         for sort in layout.sizes:
@@ -233,15 +242,40 @@ class Ledger:
             "out_of_range": _out_of_range,
         }
 
+    def _make_room(self) -> None:
+        """Columns have a place for every element of a sort whose number is known."""
+        for sort in self.program.layout.bounded:
+            self._extend(sort, self._sizes.get(sort, 0))
+
+    def _grow(self, sort: str, element: object) -> None:
+        """Makes room for an element in the columns of its sort, and for as many again."""
+        if not (isinstance(element, int) and element >= 0):
+            raise ValueError(f"{sort} {element!r}: ids of {sort}s are numbers from 0 on here")
+        self._extend(sort, 2 * element + 16)
+
+    def _extend(self, sort: str, size: int) -> None:
+        for of in self.program.layout.columns(sort):
+            column = self._columns[of]
+            column.extend([self._initial(*of)] * (size - len(column)))
+
+    def _variable(self, symbol: Symbol, records: Mapping[str, Records]) -> AbstractSet[Any] | AnyFunction:
+        layout = self.program.layout
+        slot = layout.slot(symbol.name)
+        if slot is not None:
+            return (RecordedRelation if symbol.relation else RecordedFunction)(records[slot.sort], slot.place)
+        if layout.is_column(symbol.name):
+            return (ColumnRelation if symbol.relation else ColumnFunction)(self._columns[symbol.name, None])
+        return self._container(symbol, records)
+
     def _container(self, symbol: Symbol, records: Mapping[str, Records]) -> AbstractSet[Any] | Function:
         if not symbol.relation:
             function = Function()
             self._kept.append(function)
             return function
-        indices = [
-            Index(len(symbol.args), known, self._groups(symbol.name, known, records))
-            for known in self.program.layout.indices_of(symbol.name)
-        ]
+        indices: list[Index] = []
+        for known in self.program.layout.indices_of(symbol.name):
+            first = indices[0].groups if indices else None
+            indices.append(Index(len(symbol.args), known, self._groups(symbol.name, known, records, first)))
         self._indices |= {(symbol.name, index.known): index for index in indices}
         if indices:
             return IndexedRelation(indices)
@@ -249,20 +283,34 @@ class Ledger:
         self._kept.append(relation)
         return relation
 
-    def _groups(self, name: str, known: tuple[int, ...], records: Mapping[str, Records]) -> Mapping[Any, Any]:
+    def _groups(
+        self,
+        name: str,
+        known: tuple[int, ...],
+        records: Mapping[str, Records],
+        first: Mapping[Any, Any] | None = None,
+    ) -> Mapping[Any, Any]:
+        """An index or (at no places) an inverse; ``first`` is the first index of the same relation."""
         layout = self.program.layout
         slot = layout.group_slot(name, known)
         if slot is not None:
             return RecordedGroups(records[slot.sort], slot.place)
+        if layout.is_hinted(name, known):
+            several = self._several[name] = dict[Any, Any]()
+            self._kept.append(several)
+            assert first is not None
+            return HintedGroups(self._columns[name, known], first, several)
+        if layout.is_group_column(name, known):
+            return ColumnGroups(self._columns[name, known])
         groups: dict[Any, Any] = {} if known else {m: {} for m in layout.symbols[name].members}
         self._kept += groups.values() or [groups]
         return groups
 
     def _initial(self, name: str, known: tuple[int, ...] | None) -> Any:
-        """What a new record has; ``None``: nothing was assigned, and there is no initial value."""
+        """What a new record or column has; ``None``: nothing was assigned, and there is no initial value."""
         symbol = self.program.layout.symbols[name]
         if known is not None:
-            return ()
+            return None if self.program.layout.is_hinted(name, known) else ()
         if symbol.relation:
             return False
         if symbol.default is None:

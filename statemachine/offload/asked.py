@@ -38,6 +38,11 @@ LOOKUPS: tuple[tuple[str, tuple[int, ...]], ...] = (
 """What the machine looks up: chunks by hash, jobs by block."""
 
 
+ONLY_IN_GUARDS = ("kept", "scanned")
+"""What the machine sees to itself, as its tests with checking show: the metadata after a finish stores what it leaves,
+and no cursor passes a block twice."""
+
+
 def wanted(spec: Specification, *, checking: bool) -> Wanted:
     """What is compiled for the machine: with ``checking`` every guard, otherwise what it asks about."""
     heard = [a.name for a in spec.actions if channels_about_jobs(a) or hears_of_a_job(a)]
@@ -48,7 +53,8 @@ def wanted(spec: Specification, *, checking: bool) -> Wanted:
         silent=tuple(("job", a.name) for a in spec.actions if a.name not in heard),
         lookups=LOOKUPS,
         batches=BATCHES,
-        bounded=("block",),
+        bounded=("block", "chunk"),
+        unkept=() if checking else ONLY_IN_GUARDS,
         seldom=("reset_cache",),
     )
 

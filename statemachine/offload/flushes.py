@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from interlock.statemachine.offload.moves import Moves
-from interlock.statemachine.offload.tracked import Tracked
 
 
 class Flushes:
-    """Orders what the specification demands, or allows once nobody goes on.
+    """Orders what the specification demands, or allows once nobody goes on."""
 
-    Args:
-        tracked: all requests that have not ended, by id.
-    """
-
-    def __init__(self, moves: Moves, tracked: Mapping[str, Tracked]) -> None:
-        self._moves, self._tracked = moves, tracked
+    def __init__(self, moves: Moves) -> None:
+        self._moves = moves
         self._must_flush = moves.ledger.relation("must_flush")
         self._job_loads = moves.ledger.relation("job_loads")
-        self._request_state = moves.ledger.function("request_state")
+        self._none_is_due = moves.ledger.condition("build_connector_meta", "last-jobs-are-flushed")
 
     def order(self) -> None:
         """Those that have to go with this metadata."""
@@ -28,7 +21,7 @@ class Flushes:
 
     def order_last(self) -> None:
         """Once nobody is left who goes on, what the specification flushes then."""
-        if any(self._request_state.get(t) == "scheduled" for t in self._tracked):
+        if self._none_is_due():
             return
         for job in tuple(self._moves.jobs):
             order = self._flush_of(job)

@@ -12,7 +12,7 @@ from interlock.spec.language.variables import Site
 from interlock.statemachine.decisions.program import Wanted
 from interlock.statemachine.errors import IllegalTransition, SpecificationViolation
 from interlock.statemachine.ledger import Ledger
-from interlock.statemachine.ledger.containers import Function, IndexedRelation, RecordedFunction
+from interlock.statemachine.ledger.containers import ColumnFunction, Function, IndexedRelation, RecordedFunction
 from interlock.statemachine.offload.asked import BATCHES, LOOKUPS, QUESTIONS
 
 SIZES = {"request": "AB", "block": (1, 2, 3), "chunk": (0, 1), "job": range(5), "hash": ("h1", "h2")}
@@ -36,7 +36,7 @@ def made(switches, guards, *, records=True):
 
 def content(ledger):
     """All variables; what they are looked up by says the same."""
-    functions = (Function, RecordedFunction)
+    functions = (ColumnFunction, Function, RecordedFunction)
     found = {n: dict(v) if isinstance(v, functions) else set(v) for n, v in ledger._variables.items()}
     for name, held in ledger._variables.items():
         if isinstance(held, IndexedRelation):
@@ -186,3 +186,37 @@ def test_a_batch_ends_before_what_is_refused_and_chooses_nothing_for_it():
     assert [(lifecycle, entity, target) for lifecycle, entity, _, target in moves] == [
         ("request", "A", "scheduled"), ("chunk", 0, "pending"), ("job", 0, "planned"),
     ]  # fmt: skip
+
+
+def test_columns_hold_what_is_said_of_any_number_and_of_nothing_else():
+    ledger = made(SPECIFICATION.switch_values(), True)
+    ledger.do("add_request", "A")
+
+    with pytest.raises(ValueError, match="block -1: ids of blocks are numbers from 0 on"):
+        ledger.do("allocate", "A", -1)
+    ledger.batch("allocate")([("A", 1000), ("A", 0)], [])
+
+    assert ledger.relation("holds") == {("A", 0), ("A", 1000)}
+    assert {b for b, state in ledger.function("block_state").items() if state == "used"} == {0, 1000}
+    ledger.blank()
+    assert (ledger.relation("holds"), ledger.relation("fresh")) == (set(), set())
+    assert ledger.function("chunk_state") == {0: "absent", 1: "absent"}
+
+
+def test_a_block_of_several_is_free_when_the_last_of_them_ends_in_whatever_order():
+    for order in itertools.permutations("ABC"):
+        ledger = made(SPECIFICATION.switch_values(), True)
+        for request in "ABC":
+            ledger.do("add_request", request)
+        ledger.do("allocate", "A", 1)
+        ledger.do("publish", "A", 1, "h1")
+        ledger.do("hit", "B", 1)
+        ledger.do("hit", "C", 1)
+        ledger.do("build_connector_meta")
+        ledger.do("update_from_output")
+        for left, request in zip((2, 1, 0), order, strict=True):
+            assert ledger.function("block_state")[1] == "used"
+            ledger.do("finish", request)
+            assert len(ledger.relation("holds")) == left
+            assert len(ledger._indices["holds", (1,)].groups.get(1, ())) == left
+        assert ledger.function("block_state")[1] == "free"

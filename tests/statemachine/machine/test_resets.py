@@ -1,5 +1,7 @@
 """A reset of the tier while jobs are open."""
 
+import pytest
+
 
 def test_a_reset_flushes_what_is_open_and_takes_the_late_report_for_nothing(driver):
     d = driver(chunks=1)
@@ -43,3 +45,16 @@ def test_a_chunk_that_a_load_reads_stays_reserved_through_a_reset_that_holds(dri
     assert (d.machine.chunks.absent, d.machine.chunks.ready) == ((), ())
     d.update(completed=[1], received=["B"])
     assert (d.machine.chunks.absent, d.machine.chunks.ready) == ((0,), ())
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_what_a_finish_has_left_is_not_stored_after_a_reset(driver, checking):
+    d = driver(chunks=1, options={"checking": checking})
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3])
+    assert [job.block for job in d.build().store_jobs] == [1]  # there is room for one
+    d.finish("A")
+
+    d.machine.reset_cache()
+
+    assert d.build().store_jobs == ()
