@@ -50,7 +50,8 @@ def wanted(spec: Specification, *, checking: bool) -> Wanted:
         questions=QUESTIONS,
         guards=checking,
         announced=("chunk", "job"),
-        silent=tuple(("job", a.name) for a in spec.actions if a.name not in heard),
+        # A load leaves a chunk as it is; that it has been of use, the pool hears from who plans loads, in what order.
+        silent=(("chunk", "plan_load"), *(("job", a.name) for a in spec.actions if a.name not in heard)),
         lookups=LOOKUPS,
         batches=BATCHES,
         bounded=("block", "chunk"),

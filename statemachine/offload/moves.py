@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from interlock.spec.language.specification import Specification
@@ -72,7 +72,8 @@ class Moves:
         try:
             return self._each[action](rows, moves, *choose)
         finally:
-            self._moved(action, moves)
+            if moves:
+                self._moved(action, moves)
 
     def why_not(self, action: str, *known: Any) -> str | None:
         """The first reason against an action, or ``None``."""
@@ -101,20 +102,26 @@ class Moves:
 
     def _moved(self, action: str, moves: Iterable[tuple[str, Any, str, str]]) -> None:
         """The pool hears of chunks; what is sent about jobs goes into the metadata."""
-        channels: Sequence[dict[int, None]] = [self._outbox[channel] for channel in self._sends[action]]
+        channels = [self._outbox[channel] for channel in self._sends[action]]
+        reports, chunk_moved = action in self._reports, self.chunks.moved
         for lifecycle, entity, _, target in moves:
             if lifecycle == "chunk":
-                self.chunks.moved(entity, target)
+                chunk_moved(entity, target)
                 continue
             for sent in channels:
                 sent[entity] = None
-            job = self.jobs.get(entity)
-            if job is None:
-                continue
-            if action in self._reports and not self._pending_count.get(entity):
-                del self.jobs[entity]  # no report is due: it is over
-            if self._refers:
-                self._hold_reference(job.block)
+            if reports or self._refers:
+                self._heard(entity, reports=reports)
+
+    def _heard(self, entity: int, *, reports: bool) -> None:
+        """A job is over once no report is due; a reference on its block may be taken or given back."""
+        job = self.jobs.get(entity)
+        if job is None:
+            return
+        if reports and not self._pending_count.get(entity):
+            del self.jobs[entity]
+        if self._refers:
+            self._hold_reference(job.block)
 
     def _hold_reference(self, block: int) -> None:
         """One reference on a block as long as some store reads it, whoever holds it besides.

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 
 from interlock.statemachine.port import Hash
 
 
 class LeastRecentlyUsed:
-    """One queue: what has just become ready or been of use goes last."""
+    """One queue: what has just become ready or been of use goes last.
+
+    A ring of chunks, linked both ways, in two lists with the chunks as places: 16 bytes a chunk, where an ordered
+    dictionary takes 90. The place behind the last chunk is the ring's end.
+    """
 
     def __init__(self, size: int) -> None:
-        del size  # the order is the same in a pool of any size
-        self._queue: OrderedDict[int, None] = OrderedDict()
+        self._end = size
+        self._before = [size] * (size + 1)
+        self._after = [size] * (size + 1)
 
     def ready(self, chunk: int, hash_: Hash) -> None:
         """See :class:`EvictionPolicy`."""
         del hash_
-        self._queue[chunk] = None
+        before, end = self._before, self._end
+        last = before[end]
+        self._after[last] = before[end] = chunk
+        before[chunk], self._after[chunk] = last, end
 
     def touched(self, chunk: int) -> None:
         """See :class:`EvictionPolicy`."""
-        self._queue.move_to_end(chunk)
+        before, after, end = self._before, self._after, self._end
+        earlier, later = before[chunk], after[chunk]
+        after[earlier], before[later] = later, earlier
+        last = before[end]
+        after[last] = before[end] = chunk
+        before[chunk], after[chunk] = last, end
 
     def gone(self, chunk: int, *, evicted: bool) -> None:
         """See :class:`EvictionPolicy`."""
         del evicted
-        del self._queue[chunk]
+        earlier, later = self._before[chunk], self._after[chunk]
+        self._after[earlier], self._before[later] = later, earlier
 
     def order(self) -> Iterator[int]:
         """See :class:`EvictionPolicy`."""
-        return iter(self._queue)
+        chunk = self._after[self._end]
+        while chunk != self._end:
+            yield chunk
+            chunk = self._after[chunk]

@@ -34,7 +34,7 @@ class ChunkPool:
         self.policy = policy
         self._hash_of, self._may_evict, self._evict = hash_of, may_evict, evict
         self._absent: deque[Chunk] = deque(range(size))
-        self._ready: set[Chunk] = set()
+        self._is_ready = bytearray(size)
         self._evicting: Chunk | None = None
         self.moves = 0
         """How often a chunk has moved: what was found in the pool holds while this is the same."""
@@ -58,33 +58,32 @@ class ChunkPool:
 
     def touch(self, chunk: Chunk) -> None:
         """A ready chunk has been of use."""
-        if chunk in self._ready:
+        if self._is_ready[chunk]:
             self.policy.touched(chunk)
 
     def moved(self, chunk: Chunk, state: str) -> None:
         """The lifecycle of a chunk has gone to a state."""
         self.moves += 1
-        match state:
-            case "pending":
-                if chunk in self._ready:  # a reset, while a load reads it
-                    self._leaves(chunk)
-                elif self._absent[0] == chunk:
-                    self._absent.popleft()
-                else:
-                    self._absent.remove(chunk)
-            case "ready":
-                if chunk in self._ready:  # a load is to read it
-                    self.policy.touched(chunk)
-                else:
-                    self._ready.add(chunk)
-                    self.policy.ready(chunk, self._hash_of(chunk))
-            case "absent":
-                if chunk in self._ready:
-                    self._leaves(chunk)
-                self._absent.append(chunk)
+        if state == "pending":
+            if self._is_ready[chunk]:  # a reset, while a load reads it
+                self._leaves(chunk)
+            elif self._absent[0] == chunk:
+                self._absent.popleft()
+            else:
+                self._absent.remove(chunk)
+        elif state == "ready":
+            if self._is_ready[chunk]:  # a load is to read it
+                self.policy.touched(chunk)
+            else:
+                self._is_ready[chunk] = True
+                self.policy.ready(chunk, self._hash_of(chunk))
+        else:
+            if self._is_ready[chunk]:
+                self._leaves(chunk)
+            self._absent.append(chunk)
 
     def _leaves(self, chunk: Chunk) -> None:
-        self._ready.remove(chunk)
+        self._is_ready[chunk] = False
         self.policy.gone(chunk, evicted=chunk == self._evicting)
 
     @property
