@@ -101,6 +101,9 @@ class Effects:
     def _set(self, symbol: Symbol, update: Update) -> None:
         """As :meth:`_relation`, where a set of keys is all there is: they come and go as a whole."""
         here = T.Apply(symbol=update.symbol, args=update.args)
+        if (update.value, update.when) == (T.FALSE, T.TRUE) and update.args == update.over:
+            self.apply.append(f"_{symbol.name}.clear()")
+            return
         if update.value != T.TRUE:
             ceases = T.conjunction(update.when, here, T.negation(update.value))
             self.apply.append(f"_{symbol.name}.difference_update({self._found(update.args, update, ceases)})")

@@ -17,8 +17,9 @@ from interlock.spec.language.specification import Specification
 from interlock.statemachine.decisions.effects import Effects
 from interlock.statemachine.decisions.expression import Expressions, name_of, record_name
 from interlock.statemachine.decisions.groups import key_of
-from interlock.statemachine.decisions.layout import Layout
+from interlock.statemachine.decisions.layout import Layout, Symbol, groups_name
 from interlock.statemachine.decisions.put import Drop, Empty, First, Line, Put, lines_of, writes
+from interlock.statemachine.decisions.shapes import members_of
 from interlock.statemachine.table import Table, TableRow
 
 
@@ -185,6 +186,8 @@ class Writer:
             when = fold(u.when, self._switches)
             if self.layout.symbols[u.symbol].ghost or u.symbol in self.layout.unkept or when == T.FALSE:
                 continue
+            if u.args == u.over and self._is_forgotten_anyway(action, self.layout.symbols[u.symbol], when):
+                continue
             effects.add(
                 u.model_copy(
                     update={
@@ -279,6 +282,11 @@ class Writer:
         rows = table.rows_of(action.name)
         if when == T.FALSE or not rows:
             return
+        is_told = bool(self._forgettable(table) & table.reached_by(action.name)) or self._is_announced(action, f)
+        if self._fires_by_state(action, f):
+            for state in table.states_with(action.name):
+                self._fire_those_in(state, table, action, f, f"m{n}_{state}", fired)
+            return
         if when == T.TRUE:
             enum = f"{table.name}_states"
             members = (T.Member(enum=enum, name=s) for s in table.states_with(action.name))
@@ -286,7 +294,6 @@ class Writer:
         entity = tuple(map(self.expressions.write, f.entity))
         symbol = self.layout.use(table.lifecycle.variable)
         new = self._forgettable(table) & table.reached_by(action.name)
-        is_told = bool(new) or self._is_announced(action, f)
         if not is_told and len(f.entity) == 1 and f.over == f.entity and _goes_to_one_state(table, rows):
             self._fire_all_alike(table, f, n, when, rows, fired)
             return
@@ -308,6 +315,69 @@ class Writer:
                 f"for entity, s, t in m{n}:",
                 f"    if t in {sorted(new)!r}: {self._forget(table)}(entity)",
             ]
+
+    def _fires_by_state(self, action: Action, f: Fire) -> bool:
+        """Whether an event is for all in some states, which are looked up one state after the other."""
+        table = self._tables[f.lifecycle]
+        variable = table.lifecycle.variable
+        return (
+            fold(f.when, self._switches) == T.TRUE
+            and f.over == f.entity
+            and len(f.entity) == 1
+            and table.lifecycle.initial not in table.states_with(action.name)
+            and action.name not in self._seldom
+            and not self._is_announced(action, f)
+            and sum(other.lifecycle == f.lifecycle for other in action.fires) == 1
+            and bool(self.layout.symbols[variable].members)
+        )
+
+    def _fire_those_in(self, state: str, table: Table, action: Action, f: Fire, name: str, fired: _Fired) -> None:
+        """The event for all that are in one state."""
+        variable = table.lifecycle.variable
+        symbol = self.layout.use(variable)
+        self.layout.inverses.add(variable)
+        group, entity = f"{groups_name(variable, ())}[{state!r}]", self.expressions.write(f.entity[0])
+        rows = [(at, row) for at, row in table.rows_of(action.name) if at == state]
+        new = self._forgettable(table)
+        if self._leads(table, action.name, state) is not None:
+            target = rows[0][1].target
+            fired.compute.append(f"{name} = list({group})")
+            if target in new:
+                fired.forget.append(f"for entity in {name}: {self._forget(table)}(entity)")
+            elif target != state:
+                put = Put(symbol, ("entity",), repr(target), "    ", old=repr(state), changes=True)
+                fired.apply += [f"for entity in {name}:", put]
+            return
+
+        def inside() -> list[str]:
+            chosen = self._chosen(table, f, rows, repr(state), "None")
+            return [f"t = {chosen}", f"if t is not None: {name}.append(({entity}, t))"]
+
+        when = T.Apply(symbol=variable, args=f.entity).eq(T.Member(enum=f"{table.name}_states", name=state))
+        fired.compute += self.expressions.search.loop(name, inside, f.over, when)
+        changes = all(row.target != state for _, row in rows)
+        fired.apply += [f"for entity, t in {name}:", Put(symbol, ("entity",), "t", "    ", repr(state), changes)]
+        forgotten = sorted(new & {row.target for _, row in rows})
+        if forgotten:
+            fired.forget += [f"for entity, t in {name}:", f"    if t in {forgotten!r}: {self._forget(table)}(entity)"]
+
+    def _leads(self, table: Table, event: str, state: str) -> str | None:
+        """Where an event leads from a state, if to one state and whatever else is the case."""
+        first = next((row for at, row in table.rows_of(event) if at == state), None)
+        return first.target if first is not None and first.guard == T.TRUE else None
+
+    def _is_forgotten_anyway(self, action: Action, symbol: Symbol, when: T.Term) -> bool:
+        """Whether what would be written is of elements that an action forgets whole, in whichever state they were."""
+        one_of = members_of(when)
+        for f in action.fires if one_of is not None else ():
+            table = self._tables[f.lifecycle]
+            sort = table.lifecycle.entity[0].sort
+            if one_of is not None and self._fires_by_state(action, f) and sort in self.layout.once:
+                of = one_of[0] == T.Apply(symbol=table.lifecycle.variable, args=f.entity)
+                ends = [self._leads(table, action.name, member.name) for member in one_of[1]]
+                if of and [a.sort for a in symbol.args] == [sort] and set(ends) <= self._forgettable(table):
+                    return True
+        return False
 
     def _fire_all_alike(
         self, table: Table, f: Fire, n: int, when: T.Term, rows: tuple[tuple[str, TableRow], ...], fired: _Fired
@@ -339,8 +409,10 @@ class Writer:
         entity = dict(zip(table.lifecycle.entity, f.entity, strict=True))
         chain = ""
         for at, row in rows:
-            guard = "" if row.guard == T.TRUE else f" and {self.expressions.write(T.substitute(row.guard, entity))}"
-            chain += f"{row.target!r} if {state} == {at!r}{guard} else "
+            tests = [f"{state} == {at!r}"] if state != repr(at) else []
+            if row.guard != T.TRUE:
+                tests.append(self.expressions.write(T.substitute(row.guard, entity)))
+            chain += f"{row.target!r} if {' and '.join(tests) or True} else "
         return chain + none
 
     def _forgettable(self, table: Table) -> frozenset[str]:
