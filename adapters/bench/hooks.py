@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import Any, Literal
 
@@ -41,10 +41,16 @@ HOOKS = {
     "finish": ("end", ("request_finished", "request_finished_all_groups"), "per_call"),
     "build metadata, all have ended": ("end", ("build_connector_meta",), "per_step"),
     "lookup, whole prompt found": ("again", ("get_num_new_matched_tokens",), "per_call"),
+    "lookup, asked again": ("asked again", ("get_num_new_matched_tokens",), "per_call"),
     "allocated": ("again", ("update_state_after_alloc",), "per_call"),
     "build metadata and loads": ("again", ("build_connector_meta",), "total"),
 }
 """What is shown: the phase, the hooks (one of them, whichever the connector has), and per what."""
+
+CONTEXTS = (4096, 16_384, 65_536, 131_072)
+"""Tokens of context at which a decoding step is timed, with the same requests that change."""
+CONTEXT_WORKLOAD = Workload(requests=16, decode_steps=128, only_decode=True)
+"""One of sixteen requests fills a block in each step, and one gets a block."""
 
 ROUNDS = 3
 MEASURE_SECONDS = 900.0
@@ -60,12 +66,21 @@ class Connector:
 
     name: str
     runs: list[dict[str, Any]] = field(default_factory=list)
+    at_context: dict[int, float] = field(default_factory=dict)
+    """Seconds of building a decoding step's metadata, by tokens of context (:data:`CONTEXT_WORKLOAD`)."""
 
     @property
     def seconds(self) -> dict[str, float]:
         """By figure of :data:`HOOKS`, medians over the runs."""
         taken = {what: [_of(run, *where) for run in self.runs] for what, where in HOOKS.items()}
         return {what: round(median(values), 9) for what, values in taken.items()}
+
+    @property
+    def context_ratio(self) -> float | None:
+        """Of a decoding step at the longest context to one at the shortest; 1 where cost does not grow with it."""
+        if len(self.at_context) < len(CONTEXTS) or not self.at_context[CONTEXTS[0]]:
+            return None
+        return round(self.at_context[CONTEXTS[-1]] / self.at_context[CONTEXTS[0]], 3)
 
     @property
     def schedule_seconds(self) -> float:
@@ -144,6 +159,8 @@ class BenchMachineResult:
     def _judged(self) -> tuple[Verdict, str]:
         if len(self.connectors) < len(CONNECTORS):
             return "inconclusive", f"{len(self.connectors)} of {len(CONNECTORS)} connectors were measured"
+        if any(c.context_ratio is None for c in self.connectors):
+            return "inconclusive", "not every length of context was measured"
         stored = {c.name: c.blocks_stored for c in self.connectors}
         loaded = {c.name: c.blocks_loaded for c in self.connectors}
         if len(set(stored.values())) > 1:
@@ -174,7 +191,7 @@ def run_bench_machine(
     """
     wanted = workload or Workload()
     result = BenchMachineResult(version, wanted)
-    total = len(CONNECTORS) * (rounds + 1)
+    total = len(CONNECTORS) * (1 + rounds + len(CONTEXTS))
 
     def report(description: str, completed: int) -> None:
         if progress is not None:
@@ -194,6 +211,13 @@ def run_bench_machine(
                 measured[name].runs.append(_measure(children[name], CONNECTORS[name], wanted))
                 if not round_:
                     result.connectors.append(measured[name])
+        done = len(CONNECTORS) * (rounds + 1)
+        for tokens in CONTEXTS:
+            for name, connector in CONNECTORS.items():
+                report(f"decoding at {tokens:,} tokens of context: {name}", done)
+                run = _measure(children[name], connector, replace(CONTEXT_WORKLOAD, prompt=tokens))
+                measured[name].at_context[tokens] = round(_of(run, *HOOKS["build metadata, decode"]), 9)
+                done += 1
     report("is done", total)
     return result
 
@@ -201,16 +225,18 @@ def run_bench_machine(
 def _measure(child: Child, connector: str, workload: Workload) -> dict[str, Any]:
     blocks = workload.blocks(BLOCK_SIZE) + SPARE_BLOCKS
     longest = workload.prompt + BLOCK_SIZE + workload.decode_steps
+    # Whoever is prefilled first decodes while others are; where prompts are long, that is to be but a few steps.
+    batched = max(BATCHED_TOKENS, 2 * workload.prompt if workload.only_decode else workload.requests)
     return child.measure(
         connector,
-        {"requests": workload.requests, "prompt": workload.prompt, "decode_steps": workload.decode_steps},
+        asdict(workload),
         config=CONFIG.get(connector, {}),
         sizes={
             "gpu_blocks": blocks,
             "cpu_chunks": blocks,
             "block_size": BLOCK_SIZE,
             "max_num_seqs": workload.requests,
-            "max_num_batched_tokens": max(BATCHED_TOKENS, workload.requests),
+            "max_num_batched_tokens": batched,
             "max_model_len": longest + BATCHED_TOKENS // workload.requests + BLOCK_SIZE,
         },
         seconds=MEASURE_SECONDS,

@@ -13,6 +13,10 @@ class MeasuredConnector(Part):
 
     name: str
     seconds: dict[str, float] = Field(description="By what is measured: per step or per call, as its name says.")
+    at_context: dict[int, float] = Field(
+        description="Seconds of building a decoding step's metadata for 16 requests, by tokens of context."
+    )
+    context_ratio: float | None = Field(description="Of the longest context to the shortest; 1: cost does not grow.")
     schedule_seconds: float = Field(ge=0, description="A whole schedule() while decoding.")
     lookups: int = Field(ge=0, description="How often it was asked for a hit when the prompts came again.")
     grown_mib: float = Field(description="Memory added by the end of decoding, vLLM's own included; of the first run.")

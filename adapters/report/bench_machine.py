@@ -27,4 +27,17 @@ def render(document: BenchMachineDocument) -> RenderableType:
     rows.add_row("memory added, MiB (vLLM's included)", *(f"{c.grown_mib:,.0f}" for c in document.connectors))
     rows.add_row("blocks stored", *(f"{c.blocks_stored:,}" for c in document.connectors))
     rows.add_row("blocks loaded", *(f"{c.blocks_loaded:,}" for c in document.connectors))
-    return stack(head, Text(), rows, Text(), conclusion(document))
+    return stack(head, Text(), rows, Text(), _contexts(document, names), Text(), conclusion(document))
+
+
+def _contexts(document: BenchMachineDocument, names: list[str]) -> RenderableType:
+    """A decoding step's metadata by tokens of context, with the same requests that change."""
+    rows = table("building metadata, decode, 16 requests", *names, numbers=frozenset(names))
+    lengths = list(dict.fromkeys(tokens for c in document.connectors for tokens in c.at_context))
+    for tokens in lengths:
+        times = (c.at_context.get(tokens) for c in document.connectors)
+        rows.add_row(f"{tokens:,} tokens", *("" if t is None else f"{t * 1e6:,.1f}" for t in times))
+    if lengths:
+        ratios = (c.context_ratio for c in document.connectors)
+        rows.add_row("the longest over the shortest", *("" if r is None else f"{r:.2f}" for r in ratios))
+    return rows

@@ -2,7 +2,8 @@
 
 One run: ``requests`` prompts of about ``prompt`` tokens arrive and are prefilled; all decode together for
 ``decode_steps`` steps; all end; then vLLM's own prefix cache is emptied and the same prompts come again, so
-that lookups hit the connector's tier. Prompt lengths differ, so that equally many requests fill a block in each
+that lookups hit the connector's tier; at last they come a third time, and each is looked up twice before any step,
+as where a request waits for blocks. Prompt lengths differ, so that equally many requests fill a block in each
 step. A worker is played that ends each transfer one step after it is ordered. Only the hooks are timed, in
 processor time of the scheduler's thread: they wait for nothing, and on a busy machine a longer hook would otherwise
 be charged with whoever ran meanwhile.
@@ -38,11 +39,16 @@ STEPS_MAX = 100_000
 
 @dataclass(frozen=True)
 class Workload:
-    """How many requests, and how long."""
+    """How many requests, and how long.
+
+    Args:
+        only_decode: a run ends after decoding.
+    """
 
     requests: int = 128
     prompt: int = 4096
     decode_steps: int = 64
+    only_decode: bool = False
 
     def blocks(self, block_size: int) -> int:
         """GPU blocks that all requests fill together, and tier chunks that all are stored in."""
@@ -120,6 +126,8 @@ class _Run:
             self._step()
         phases["decode"] = self._phase()
         grown = resident_mib() - self._resident
+        if self.workload.only_decode:
+            return {"phases": phases, "blocks_stored": self.stored, "blocks_loaded": 0, "grown_mib": grown}
         self._abort_all()
         self._until(self._idle)
         phases["end"] = self._phase()
@@ -129,6 +137,13 @@ class _Run:
         self._arrive("again")
         self._until(self._all_decode)
         phases["again"] = self._phase()
+        self._abort_all()
+        self._until(self._idle)
+        self._arrive("asked")
+        self._look_up()
+        self.timers.take()
+        self._look_up()
+        phases["asked again"] = self._phase()
         self._abort_all()
         self._until(self._idle)
         return {
@@ -148,6 +163,11 @@ class _Run:
             prompt = [(number * 7919 + place) % 32000 for place in range(length)]
             limit = self.constructor.sizes.max_model_len - length
             self.scheduler.add_request(self.constructor.request(f"{name}-{number}", prompt, limit))
+
+    def _look_up(self) -> None:
+        """Asks the connector about each request that waits."""
+        for request in self.scheduler.requests.values():
+            self.scheduler.connector.get_num_new_matched_tokens(request, 0)
 
     def _step(self) -> None:
         self.timers.step += 1

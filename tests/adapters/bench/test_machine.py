@@ -16,7 +16,7 @@ def connector(name, seconds, stored=10, loaded=8):
     for phase, hooks, _ in HOOKS.values():
         phases[phase]["hooks"][hooks[0]] = {"calls": 1, "per_call": seconds, "per_step": seconds, "total": seconds}
     run = {"phases": phases, "blocks_stored": stored, "blocks_loaded": loaded, "grown_mib": 1.0}
-    return Connector(name, [run])
+    return Connector(name, [run], {4096: 1.0, 16_384: 1.0, 65_536: 1.0, 131_072: 1.5})
 
 
 def result(*connectors):
