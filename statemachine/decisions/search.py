@@ -42,6 +42,7 @@ class For:
 
     Args:
         group: the source, where it is a look-up.
+        among: the sources that it goes through, where it is several.
         sized: the source knows whether it is empty.
     """
 
@@ -49,6 +50,7 @@ class For:
     source: str
     group: Group | None = None
     sized: bool = True
+    among: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ class Search:
         match clauses:
             case [For(source=source, group=None, sized=True)]:
                 return f"bool({source})"
+            case [For(names=each, among=among), For(source=source)] if among and source == each:
+                return f"bool({' or '.join(among)})"
             case [For(group=Group() as group)]:
                 return f"({group.found})"
             case [For(group=Group() as group), If(term=T.Not(body=T.Eq() as e))]:
@@ -262,8 +266,8 @@ class Search:
             self._layout.use(symbol)
             self._layout.inverses.add(symbol)
             group = f"{names}_group"
-            groups = ", ".join(f"{groups_name(symbol, ())}[{text}]" for text in texts)
-            return [For(group, f"({groups})"), For(names, group)]
+            groups = tuple(f"{groups_name(symbol, ())}[{text}]" for text in texts)
+            return [For(group, f"({', '.join(groups)})", among=groups), For(names, group)]
 
         yield 3, place, (variable,), make
 

@@ -339,14 +339,16 @@ class Writer:
         group, entity = f"{groups_name(variable, ())}[{state!r}]", self.expressions.write(f.entity[0])
         rows = [(at, row) for at, row in table.rows_of(action.name) if at == state]
         new = self._forgettable(table)
+        # Who goes through a dictionary goes past all that was ever taken out of it, until it is cleared.
+        emptied = f"if not {group}: {group}.clear()"
         if self._leads(table, action.name, state) is not None:
             target = rows[0][1].target
             fired.compute.append(f"{name} = list({group})")
             if target in new:
-                fired.forget.append(f"for entity in {name}: {self._forget(table)}(entity)")
+                fired.forget += [f"for entity in {name}: {self._forget(table)}(entity)", emptied]
             elif target != state:
                 put = Put(symbol, ("entity",), repr(target), "    ", old=repr(state), changes=True)
-                fired.apply += [f"for entity in {name}:", put]
+                fired.apply += [f"for entity in {name}:", put, emptied]
             return
 
         def inside() -> list[str]:
@@ -356,7 +358,8 @@ class Writer:
         when = T.Apply(symbol=variable, args=f.entity).eq(T.Member(enum=f"{table.name}_states", name=state))
         fired.compute += self.expressions.search.loop(name, inside, f.over, when)
         changes = all(row.target != state for _, row in rows)
-        fired.apply += [f"for entity, t in {name}:", Put(symbol, ("entity",), "t", "    ", repr(state), changes)]
+        put = Put(symbol, ("entity",), "t", "    ", old=repr(state), changes=changes)
+        fired.apply += [f"for entity, t in {name}:", put, emptied]
         forgotten = sorted(new & {row.target for _, row in rows})
         if forgotten:
             fired.forget += [f"for entity, t in {name}:", f"    if t in {forgotten!r}: {self._forget(table)}(entity)"]
