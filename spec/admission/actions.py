@@ -36,6 +36,7 @@ from interlock.spec.admission.updating import (
     lose_store_report,
     process_step,
     resume_storing,
+    stays_in_its_block,
     store_copied,
     store_for_another,
     store_reported,
@@ -47,7 +48,7 @@ ACTIONS = (
     schedule_running, grow, preempt, end_running_loop,
     skip_waiting, admit, admit_load, admit_loaded, stop_scan, end_waiting_loop,
     plan_prefix_store, build_connector_meta,
-    process_step, crosses_block, finish, abort, finished_recving, store_reported, end_update,
+    process_step, crosses_block, stays_in_its_block, finish, abort, finished_recving, store_reported, end_update,
     stored_before, store_for_another, evict_prefix, expire_lookup, expire_hold, resume_storing,
     load_copied, store_copied, lose_store_report,
 )  # fmt: skip

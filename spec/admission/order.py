@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from interlock.spec.admission.predicates import in_queue, is_, loads, outranks, without_blocks
-from interlock.spec.admission.vocabulary import ahead, promotion_scan, r2, r3, urgent
+from interlock.spec.admission.predicates import in_queue, is_, loads, precedes, unfinished, without_blocks
+from interlock.spec.admission.vocabulary import ahead, older, promotion_scan, r2, r3, scheduling_policy, urgent
 from interlock.spec.language.actions import Update, assign_all
 from interlock.spec.language.terms import FALSE, Term, ite
+
+_counts = scheduling_policy.is_("priority")
+"""Where arrivals are told apart after the arrival."""
 
 
 def _place(r: Term, before: Term, behind: Term) -> Update:
@@ -20,9 +23,20 @@ def at_the_back(r: Term, high: Term) -> Update:
     return _place(r, in_queue(r3) & high & ~urgent(r3), in_queue(r2) & (urgent(r2) | ~high))
 
 
+def arrives(r: Term) -> Update:
+    """r, which is new, is younger than all that have arrived."""
+    return assign_all(
+        r2, r3, to=older(r2, r3), value=r3.eq(r) & unfinished(r2), when=_counts & r2.ne(r3) & (r2.eq(r) | r3.eq(r))
+    )
+
+
 def at_the_front(r: Term) -> Update:
-    """r leaves the running list and stands before all that wait and are of no higher priority."""
-    return _place(r, in_queue(r3) & ~outranks(r3, r), in_queue(r2) & outranks(r2, r))
+    """r leaves the running list and stands before all that wait, under policy priority by its priority and arrival."""
+
+    def passes(q: Term) -> Term:
+        return precedes(r, q) | ~_counts
+
+    return _place(r, in_queue(r3) & passes(r3), in_queue(r2) & ~passes(r2))
 
 
 def behind_the_running(r: Term) -> Update:
@@ -31,14 +45,14 @@ def behind_the_running(r: Term) -> Update:
 
 
 def behind_the_holders(r: Term) -> Update:
-    """r, which gets blocks for a load, stands behind those that have theirs, or before whom it outranks.
+    """r, which gets blocks for a load, stands behind those that have theirs, or before whom it precedes.
 
     In a single queue it keeps its place.
     """
     moves = ~promotion_scan.is_("behind_head")
 
     def passes(q: Term) -> Term:
-        return promotion_scan.is_("holders_by_priority") & outranks(r, q)
+        return promotion_scan.is_("holders_by_priority") & precedes(r, q)
 
     return assign_all(
         r2, r3, to=ahead(r2, r3),
@@ -47,6 +61,7 @@ def behind_the_holders(r: Term) -> Update:
     )  # fmt: skip
 
 
-def out_of_order(r: Term) -> Update:
-    """r stands nowhere any more."""
-    return _place(r, FALSE, FALSE)
+def out_of_order(r: Term) -> tuple[Update, Update]:
+    """r stands nowhere any more, and is neither older nor younger than others."""
+    forgotten = assign_all(r2, r3, to=older(r2, r3), value=FALSE, when=_counts & (r2.eq(r) | r3.eq(r)))
+    return _place(r, FALSE, FALSE), forgotten

@@ -25,6 +25,7 @@ from interlock.spec.admission.vocabulary import (
     last_stores,
     load_admission,
     newer_step,
+    older,
     older_step,
     output_due,
     owns,
@@ -34,6 +35,7 @@ from interlock.spec.admission.vocabulary import (
     prefix_entry_states,
     promotion_scan,
     scheduled_now,
+    scheduling_policy,
     stall_latch,
     step_slots,
     store_hold,
@@ -182,9 +184,14 @@ def outranks(q: Term, r: Term) -> Term:
     return urgent(q) & ~urgent(r)
 
 
+def precedes(q: Term, r: Term) -> Term:
+    """Under policy priority, q is served before r: it is of a higher priority, or of the same and arrived before."""
+    return outranks(q, r) | (older(q, r) & ~outranks(r, q))
+
+
 def is_victim(r: Term) -> Term:
-    """r is whom the scheduler preempts: of those that run the last one of the lowest priority."""
-    comes_first = outranks(r, _last) | (ahead(r, _last) & ~outranks(_last, r))
+    """r is whom the scheduler preempts: of those that run the last one, or who comes last by priority and arrival."""
+    comes_first = ite(scheduling_policy.is_("priority"), precedes(r, _last), ahead(r, _last))
     return is_(r, "running") & ~exists(_last, is_(_last, "running") & comes_first)
 
 

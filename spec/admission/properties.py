@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from interlock.spec.admission.by_priority import BY_PRIORITY
 from interlock.spec.admission.liveness import LIVENESS, WITNESSES
 from interlock.spec.admission.orderly import ORDERLY
 from interlock.spec.admission.safety import SAFETY
 from interlock.spec.language.properties import Property
 
-PROPERTIES: tuple[Property, ...] = (*SAFETY, *ORDERLY, *LIVENESS, *WITNESSES)
+PROPERTIES: tuple[Property, ...] = (*SAFETY, *BY_PRIORITY, *ORDERLY, *LIVENESS, *WITNESSES)

@@ -15,7 +15,6 @@ from interlock.spec.admission.coverage import (
     SEVERAL,
     STORES,
     TWO,
-    VICTIM,
     WITH_VICTIM,
 )
 from interlock.spec.admission.predicates import (
@@ -57,12 +56,10 @@ from interlock.spec.admission.vocabulary import (
     r,
     r2,
     scheduled_now,
-    scheduling_policy,
     somebody_lost_blocks,
     step_slots,
     storable,
     storing_off,
-    urgent,
     visited,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant, Property
@@ -293,44 +290,6 @@ REASON_TO_STEP = ActionProperty(
         r, unfinished(r) | is_(r, "held_for_load", "held_for_store") | entry(r, "pending") | entry(r, "expired")
     ),
 )
-FOR_AN_OLDER_ONE = ActionProperty(
-    id="nobody-is-preempted-for-a-younger-one",
-    policy=True,
-    source="contract Q22",
-    doc=(
-        "A request loses its blocks only to itself, to one of a higher priority, or to one of the same that stands "
-        "before it."
-    ),
-    slices=PREEMPTING,
-    actions=("preempt",),
-    formula=exists(
-        r2,
-        is_(r2, "running")
-        & ~scheduled_now(r2)
-        & wants(r2)
-        & (r2.eq(r) | (urgent(r2) & ~urgent(r)) | (urgent(r2).eq(urgent(r)) & ahead(r2, r))),
-    ),
-)
-ALL_ALIKE = Invariant(
-    id="under-fcfs-nobody-is-urgent",
-    policy=True,
-    source="contract Q22; --scheduling-policy",
-    doc="Where requests have no priorities, none is of the higher one: arrival alone orders them.",
-    slices=(PREEMPT, VICTIM),
-    applies=scheduling_policy.is_("fcfs"),
-    formula=forall(r, ~urgent(r)),
-    premise=somebody(in_queue),
-)
-LEAST_URGENT = ActionProperty(
-    id="nobody-less-urgent-goes-on",
-    policy=True,
-    source="contract Q22: max(priority, arrival)",
-    doc="Nobody is preempted while one of a lower priority runs on.",
-    slices=(PREEMPT, VICTIM),
-    applies=scheduling_policy.is_("priority"),
-    actions=("preempt",),
-    formula=~(urgent(r) & exists(r2, is_(r2, "running") & ~urgent(r2))),
-)
 NOT_WHILE_FREES_COME = ActionProperty(
     id="no-preemption-while-frees-are-coming",
     source="R-59, contract Q21",
@@ -394,8 +353,7 @@ SAFETY: tuple[Property, ...] = (
     SCHEDULED_HAS_BLOCKS, ORDER_IS_TOTAL, STEPS_IN_FLIGHT, NO_WRITER, NO_LOAD_UNDER_A_WRITER,
     BEHIND_THEIR_STEP, YIELDS_BLOCKS,
     LEAVES_THE_REST, HOLDERS_FIRST, NO_OVERTAKING, STOPS_FOR_BLOCKS, SCAN_IS_WHOLE, RUNNING_ARE_SCHEDULED,
-    STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP, FOR_AN_OLDER_ONE,
-    ALL_ALIKE, LEAST_URGENT,
+    STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP,
     NOT_WHILE_FREES_COME,
     NOT_WHILE_FREE,
     FROM_THE_POOL, AFTER_ITS_STEP, PREFIX_STAYS, WITH_THE_METADATA,

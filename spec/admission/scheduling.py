@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.admission.order import (
+    arrives,
     at_the_back,
     at_the_front,
     behind_the_holders,
@@ -82,7 +83,7 @@ add_request = Action(
     name="add_request", event="add_request", params=(r, high), site=SCHEDULER,
     guard=(at("idle", "flushing"), need("priorities-count", ~high | scheduling_policy.is_("priority"))),
     fires=(fire("admission", r),),
-    updates=(at_the_back(r, high), assign(urgent(r), high)),
+    updates=(at_the_back(r, high), arrives(r), assign(urgent(r), high)),
     source="contract Q1, Q22", doc="A request arrives, perhaps of the higher priority, and waits behind its equals.",
 )  # fmt: skip
 
@@ -157,9 +158,9 @@ preempt = Action(
     fairness=Fairness.WEAK, fairness_why=ENGINE,
     source="contract Q21, Q22, R-59, G8; vLLM PR 49675",
     doc=(
-        "The last running request, or that of the lowest priority, loses its blocks to one that needs a block, or to "
-        "itself, and what this pass has scheduled of it does not happen. If a step that may still write them is in "
-        "flight, they are parked until the step that is being built is processed."
+        "The last running request, or the youngest of the lowest priority, loses its blocks to one that needs a block, "
+        "or to itself, and what this pass has scheduled of it does not happen. If a step that may still write them is "
+        "in flight, they are parked until the step that is being built is processed."
     ),
 )  # fmt: skip
 

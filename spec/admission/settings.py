@@ -62,28 +62,38 @@ _STORES = (
 _LOADS = ("admit_load", "admit_loaded", "load_copied", "finished_recving", "stored_before", "evict_prefix")
 _GROWTH = ("crosses_block", "grow", "preempt")
 _OVERLAP = ("begin_step_ahead",)
+_LONGER = ("stays_in_its_block",)
+"""With two outputs at most nobody runs any more when one that is older, and loaded meanwhile, outgrows its blocks."""
 
 SLICES = (
     Slice(
         name="load_pressure",
-        remove=("schedule_running", "skip_waiting", *_STORES, *_GROWTH, *_OVERLAP),
-        drop=("storable",),
+        remove=("schedule_running", "skip_waiting", *_STORES, *_GROWTH, *_OVERLAP, *_LONGER),
+        drop=("storable", "stayed"),
         scope={"request": 3, "block": 5},
         int_max=8,
         doc="Requests whose prefixes the tier may have, in whole or in part.",
     ),
     Slice(
         name="lookup_deferral",
-        remove=("schedule_running", "plan_prefix_store", "expire_hold", "resume_storing", *_GROWTH, *_OVERLAP),
-        drop=("storable",),
+        remove=(
+            "schedule_running",
+            "plan_prefix_store",
+            "expire_hold",
+            "resume_storing",
+            *_GROWTH,
+            *_OVERLAP,
+            *_LONGER,
+        ),
+        drop=("storable", "stayed"),
         scope={"request": 2, "block": 5},
         int_max=8,
         doc="Requests whose prefixes are still being stored, by others, when they are asked for; reports get lost.",
     ),
     Slice(
         name="preemption",
-        remove=("skip_waiting", "abort", *_STORES, *_LOADS),
-        drop=("storable",),
+        remove=("skip_waiting", "abort", *_STORES, *_LOADS, *_LONGER),
+        drop=("storable", "stayed"),
         scope={"request": 3, "block": 7},
         int_max=8,
         doc="Two requests that outgrow their blocks, with overlapping steps: preemption, fences, parked blocks.",
@@ -98,23 +108,24 @@ SLICES = (
     ),
     Slice(
         name="last_stores_drain",
-        remove=("skip_waiting", "preempt", "store_for_another", *_LOADS, *_OVERLAP),
+        remove=("skip_waiting", "preempt", "store_for_another", *_LOADS, *_OVERLAP, *_LONGER),
+        drop=("stayed",),
         scope={"request": 2, "block": 4},
         int_max=8,
         doc="Stores of requests that run and end; held blocks, lost reports, deadlines and the way to rest.",
     ),
     Slice(
         name="pressure_mixed",
-        remove=("skip_waiting", *_STORES),
-        drop=("storable",),
+        remove=("skip_waiting", *_STORES, *_LONGER),
+        drop=("storable", "stayed"),
         scope={"request": 2, "block": 5},
         int_max=8,
         doc="Loads beside requests that grow and are preempted.",
     ),
     Slice(
         name="preempted_stores",
-        remove=("store_for_another", "stored_before", "abort", *_OVERLAP),
-        drop=("storable",),
+        remove=("store_for_another", "stored_before", "abort", *_OVERLAP, *_LONGER),
+        drop=("storable", "stayed"),
         scope={"request": 2, "block": 6},
         int_max=8,
         doc="Requests that are preempted while their prefixes are being stored; reports get lost.",
@@ -129,8 +140,9 @@ SLICES = (
             "expire_hold",
             "resume_storing",
             *_OVERLAP,
+            *_LONGER,
         ),
-        drop=("storable",),
+        drop=("storable", "stayed"),
         scope={"request": 2, "block": 6},
         int_max=8,
         quick=True,
@@ -138,7 +150,8 @@ SLICES = (
     ),
     Slice(
         name="admission_quick",
-        remove=("preempt", "stop_scan"),
+        remove=("preempt", "stop_scan", *_LONGER),
+        drop=("stayed",),
         scope={"request": 1, "block": 4},
         int_max=8,
         quick=True,
@@ -228,6 +241,19 @@ EXPECTATIONS: tuple[Expectation, ...] = (
         for p in (
             "scheduled-has-its-blocks", "nobody-is-preempted-for-a-younger-one", "nobody-less-urgent-goes-on",
             "preempted-request-is-resumed", "queues-are-ordered",
+        )
+    ),
+    *(
+        expect("holds", slice_, p, "(priority, arrival_time)", scheduling_policy="priority", promotion_scan=scan)
+        for slice_ in ("lookup_deferral", "pressure_quick", "scheduled_victim")
+        for p in ("priority-and-arrival-order-the-queues", "arrivals-are-ordered")
+        for scan in ("holders_first", "holders_by_priority")
+    ),
+    *(
+        expect("holds", slice_, p, "(priority, arrival_time)", scheduling_policy="priority")
+        for slice_, p in (
+            ("lookup_deferral", "admission-an-older-one-gets-its-blocks-later"),
+            ("scheduled_victim", "admission-the-youngest-is-not-the-last-of-the-running"),
         )
     ),
     expect(

@@ -72,7 +72,7 @@ MISS = need("lookup-misses", entry(r, "absent", "expired"))
 def leaves() -> tuple[Update, ...]:
     """r ends: its place and its output are forgotten, and what of it is storable is settled."""
     return (
-        out_of_order(r),
+        *out_of_order(r),
         assign(urgent(r), False),
         assign(output_due(r), False),
         assign(

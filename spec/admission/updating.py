@@ -39,6 +39,7 @@ from interlock.spec.admission.vocabulary import (
     r,
     r2,
     stall_latch,
+    stayed,
     step_slots,
     store_hold,
     store_order,
@@ -86,6 +87,14 @@ crosses_block = Action(
     guard=(need("output-is-here", output_due(r)), need("not-yet", ~crossed(r))),
     updates=(assign(output_due(r), False), assign(crossed(r), True)),
     source="contract Q20", doc="The output of r does not end it, and its next token needs a new block.",
+)  # fmt: skip
+
+stays_in_its_block = Action(
+    name="stays_in_its_block", event="stays_in_its_block", params=(r,), site=SCHEDULER, observed=False,
+    guard=(need("output-is-here", output_due(r)), need("once", ~stayed(r))),
+    updates=(assign(output_due(r), False), assign(stayed(r), True)),
+    source="contract Q20, Q26",
+    doc="The output of r does not end it, and its next token fits in the blocks that it has.",
 )  # fmt: skip
 
 finish = Action(

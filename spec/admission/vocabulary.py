@@ -107,9 +107,13 @@ scheduling_policy = Switch(
     values=("fcfs", "priority"),
     doc=(
         "Whether requests have priorities (here two), by which they wait and of which the lowest is preempted, be it "
-        "scheduled in this very pass; else the last of those that run is. (In module engine anybody may be the victim.)"
+        "scheduled in this very pass, and those of one priority by arrival; else they wait as they came, the last of "
+        "those that run is preempted, and is the next to be asked. (In module engine anybody may be the victim.)"
     ),
-    source="contract Q22, section 10; vLLM 0.32.0 v1/core/sched/scheduler.py:794-844; --scheduling-policy",
+    source=(
+        "contract Q22, section 10; vLLM 0.32.0 v1/core/sched/scheduler.py:794-844, v1/request.py:357-367 (priority, "
+        "arrival_time), v1/core/sched/request_queue.py:159 (prepend_request is add_request); --scheduling-policy"
+    ),
 )
 fenced_victim = Switch(
     name="fenced_victim",
@@ -180,6 +184,10 @@ newer_step = function(
     "newer_step", result=step_slots, site=S, init=step_slots["none"], doc="the step dispatched behind it"
 )
 ahead = relation("ahead", r, r2, site=S, doc="both wait, or both run, and r stands before r2")
+older = relation(
+    "older", r, r2, site=S,
+    doc="under policy priority: neither has ended, and r arrived before r2; of one priority they stand in this order",
+)  # fmt: skip
 urgent = relation("urgent", r, site=S, doc="r is of the higher priority; of one policy all are of the same")
 visited = relation("visited", r, site=S, doc="the waiting loop of this pass has skipped r")
 scheduled_now = relation("scheduled_now", r, site=S, doc="r has tokens in the step that is being built")
@@ -191,6 +199,7 @@ preempted_now = relation("preempted_now", site=S, doc="somebody was preempted in
 somebody_lost_blocks = relation("somebody_lost_blocks", site=G, doc="a preemption has happened in this pass")
 exposed_older = relation("exposed_older", site=G, doc="the older step may still write a block that is free")
 exposed_newer = relation("exposed_newer", site=G, doc="the newer step may still write a block that is free")
+stayed = relation("stayed", r, site=S, doc="an output of r has neither ended it nor taken it into a new block")
 storing_off = relation("storing_off", site=S, doc="a store was given up, and no further one is planned")
 # Declared ranges of blocks have room for a fault (one block too many), so that a named property finds it.
 owns = counter("owns", r, site=S, high=FULL + 1, doc="blocks in the table of r")
@@ -208,8 +217,8 @@ storable = counter(
 
 VARIABLES = (
     admission_state, prefix_entry_state, engine_phase, older_step, newer_step,
-    ahead, urgent, visited, scheduled_now, in_older, in_newer, output_due, crossed, preempted_now, somebody_lost_blocks,
-    exposed_older, exposed_newer, storing_off,
+    ahead, older, urgent, visited, scheduled_now, in_older, in_newer, output_due, crossed, preempted_now,
+    somebody_lost_blocks, exposed_older, exposed_newer, stayed, storing_off,
     owns, free, parked_older, parked_newer, storable,
 )  # fmt: skip
 

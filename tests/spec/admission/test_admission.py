@@ -6,6 +6,9 @@ import pytest
 from support.counterexamples import Judge, in_order
 
 from interlock.spec.admission import SPECIFICATION
+from interlock.spec.admission.predicates import is_, loads
+from interlock.spec.admission.vocabulary import ahead, older, r, r2, urgent
+from interlock.spec.language.terms import exists, forall
 
 FOUR = {"request": 2, "block": 4}
 FIVE = {"request": 2, "block": 5}
@@ -50,6 +53,23 @@ def test_a_load_that_is_admitted_stands_behind_the_loads_before_it() -> None:
     change = "drop-update:admit_load:ahead"
     actions = judge.names("pressure_mixed", "loading-request-runs", change=change)
     assert in_order(actions, "preempt", "admit_load", "stop_scan", "stop_scan")
+
+
+def test_of_one_priority_the_older_is_visited_first_whoever_got_its_blocks_first() -> None:
+    """Asked to come again later, it begins its load behind a younger one; vLLM's queue is by (priority, arrival_time)."""
+    by_priority = {"scheduling_policy": "priority", "promotion_scan": "holders_by_priority"}
+    both_load = loads(r) & loads(r2) & older(r, r2) & urgent(r).eq(urgent(r2))
+    assert judge.reachable("lookup_deferral", exists(r, r2, both_load), **by_priority)
+    assert judge.always("lookup_deferral", forall(r, r2, both_load >> ahead(r, r2)), **by_priority)
+    as_they_got_them = {**by_priority, "promotion_scan": "holders_first"}
+    assert judge.reachable("lookup_deferral", exists(r, r2, both_load & ahead(r2, r)), **as_they_got_them)
+
+
+def test_of_one_priority_the_younger_is_preempted_though_it_runs_first() -> None:
+    another_follows = exists(r2, is_(r2, "running") & ahead(r, r2))
+    an_older_one_follows = exists(r2, is_(r2, "running") & ahead(r, r2) & older(r2, r) & urgent(r).eq(urgent(r2)))
+    assert not judge.always("scheduled_victim", ~an_older_one_follows, "preempt", scheduling_policy="priority")
+    assert judge.always("scheduled_victim", ~another_follows, "preempt")
 
 
 def test_a_fenced_victim_yields_nothing_and_the_next_one_neither() -> None:
