@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.delivery.operations import ENVIRONMENT, SCHEDULER, WEAK, WORKER
-from interlock.spec.delivery.predicates import owed, registered, releases_now
+from interlock.spec.delivery.predicates import is_, last_word, owed, registered
 from interlock.spec.delivery.vocabulary import (
     acks_due,
     b,
@@ -190,7 +190,7 @@ _ACKNOWLEDGED = (
 worker_acknowledges = Action(
     name="worker_acknowledges", event="finished_sending", params=(r,), site=SCHEDULER,
     receives=(receive(sent, r),),
-    guard=(need("releases-nothing", ~(acks_due(r).eq(1) & releases_now(r))),),
+    guard=(need("releases-nothing", ~last_word(r)),),
     updates=_ACKNOWLEDGED,
     fairness=WEAK, fairness_why="the scheduler handles the reports of every step",
     source="contract Q33, 2.3, R-42, I-70",
@@ -209,6 +209,24 @@ release_handed_over = Action(
     fairness=WEAK, fairness_why="the scheduler handles the reports of every step",
     source="contract Q33, R-39, R-51; B-053",
     doc="The last worker says so, and nothing else is outstanding: the blocks are given back.",
+)  # fmt: skip
+
+stray_word = Action(
+    name="stray_word", event="finished_sending", params=(r, r2), site=SCHEDULER,
+    fires=(fire("delivery", r2),),
+    receives=(receive(sent, r),),
+    guard=(
+        need("says-it-twice", lease_race.is_("two_winners")),
+        need("of-an-earlier-life", is_(r, "released") & ~is_(r2, "absent", "released")),
+    ),
+    updates=(
+        assign(acks_due(r2), ite(acks_due(r2) > 0, acks_due(r2) - 1, 0)),
+        assign(sends_owed(r2), ite(acks_due(r2).eq(1), sends_owed(r2) - 1, sends_owed(r2))),
+        assign(releases(r2), ite(acks_due(r2).eq(0) | last_word(r2), releases(r2) + 1, releases(r2))),
+    ),
+    fairness=WEAK, fairness_why="the scheduler handles the reports of every step",
+    source="contract R-57, R-39; B-161; vLLM 0.32.0 v1/core/sched/scheduler.py:3232-3235 (whoever has the id is freed)",
+    doc="A second word on r, whose id r2 has now: the scheduler, which knows ids only, counts it for r2.",
 )  # fmt: skip
 
 peer_hears = Action(
@@ -311,7 +329,7 @@ peer_beats = Action(
 
 HAND_OVER_ACTIONS = (
     cut_short, hand_over, register, hear_notice, hear_stray_notice, lease_runs_out, renew, sweep_leases,
-    worker_acknowledges, release_handed_over, peer_hears, peer_reads, peer_tells, peer_accepts, peer_refuses,
-    peer_finds_it_short, peer_rejects, peer_lets_go,
+    worker_acknowledges, release_handed_over, stray_word,
+    peer_hears, peer_reads, peer_tells, peer_accepts, peer_refuses, peer_finds_it_short, peer_rejects, peer_lets_go,
     peer_dies, notice_repeated, peer_beats,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.delivery.predicates import kept_in, last_load, last_report
+from interlock.spec.delivery.predicates import kept_in, last_load, last_report, last_word
 from interlock.spec.delivery.vocabulary import (
     early,
     finish_answer,
@@ -56,6 +56,8 @@ DELIVERY = Lifecycle(
         ),
         row("held", "release", "released", source="contract Q32, Q33"),
         row("held", "release_handed_over", "released", source="contract Q33"),
+        row("held", "stray_word", "released", guard=last_word(r), source="contract R-57; B-161"),
+        *_stays("stray_word", "contract R-57; B-161", "held", "waiting", "running"),
         # Nothing in this table keeps one more completion from releasing again: that nothing is owed any more does.
         row("released", "release", "released", source="B-053 vllm #46240"),
         row("released", "release_handed_over", "released", source="B-053 vllm #46240"),

@@ -85,6 +85,11 @@ def releases_now(r: Term) -> Term:
     return is_(r, "held") & (release_on.is_("any_signal") | owed(r).eq(1))
 
 
+def last_word(r: Term) -> Term:
+    """One more worker's word on the hand-over of request r gives its blocks back."""
+    return acks_due(r).eq(1) & releases_now(r)
+
+
 def is_free(b_: Term) -> Term:
     """Block b is in no living request's table."""
     return forall(r2, has_block(r2, b_) >> is_(r2, "released"))

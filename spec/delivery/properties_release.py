@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.delivery.coverage import (
+    AGAIN,
     BOTH,
     BY_WORKERS,
     CONTENT,
@@ -17,6 +18,7 @@ from interlock.spec.delivery.coverage import (
     SENDING,
     SHORT,
     TRANSFERRING,
+    TWO,
 )
 from interlock.spec.delivery.predicates import at_worker, is_, on_hand_over, opened, owed, serves, signal_comes
 from interlock.spec.delivery.vocabulary import (
@@ -31,6 +33,7 @@ from interlock.spec.delivery.vocabulary import (
     finished,
     has_block,
     j,
+    lease_race,
     load_failed,
     loads_owed,
     r,
@@ -278,7 +281,9 @@ KNOWN_HAND_OVER = BoundaryClause(
     aliases=("R-39",),
     source="contract R-39, R-41; B-053, B-161",
     doc="finished_sending finds its request held, and a worker's word on it still due.",
-    slices=(LEASE, BOTH),
+    slices=(LEASE, BOTH, TWO, AGAIN),
+    # There nothing but one hand-over of one worker is owed to a request: each word that is due releases it.
+    applies_in={TWO: lease_race.is_("two_winners")},
     action="worker_acknowledges",
     formula=is_(r, "held") & (acks_due(r) > 0),
     invariant="released-after-last-operation",

@@ -8,6 +8,7 @@ from interlock.spec.delivery.vocabulary import (
     abort_completion,
     cancel_frees,
     finish_answer,
+    lease_race,
     notice_names,
     release_on,
     telemetry,
@@ -46,6 +47,7 @@ ROWS = row_witnesses(
         "sweep_leases": "lease_and_send",
         "add_under_same_id": "second_life",
         "hear_stray_notice": "second_life",
+        "stray_word": "second_life",
         "take_block": "loaded_content",
         "row-delivery-operation-open-operation-ends-to-open": "operations_by_workers",
         "await_tensor": "receive_store",
@@ -56,6 +58,7 @@ ROWS = row_witnesses(
     under={
         "row-delivery-transfer-ended-filter-report": abort_completion.is_("filtered"),
         "hear_stray_notice": notice_names.is_("request_id"),
+        "stray_word": lease_race.is_("two_winners"),
         "row-delivery-loading-finish-to-released": cancel_frees.is_("at_once"),
         "row-delivery-running-hand-over-to-released": finish_answer.is_("never_keep"),
         "row-delivery-released-operation-ends": release_on.is_("any_signal"),

@@ -106,16 +106,17 @@ SLICES = (
     _slice(
         "two_leases",
         "Two hand-overs under ids of two sides, and one reaper.",
-        ("add_request", "admit", *(a for a in _LEASE if a != "worker_acknowledges")),
+        ("add_request", "admit", *_LEASE),
         ("confirm", "deny"),
         request=2,
     ),
     _slice(
         "second_life",
-        "An id comes again, while the notice of the consumer that had it before is still to come.",
-        ("add_under_same_id", "admit", *(a for a in _LEASE if a != "worker_acknowledges"), "hear_stray_notice"),
+        "An id comes again, while the notice of its earlier life's consumer, or a second word on it, is still to come.",
+        ("add_under_same_id", "admit", *_LEASE, "hear_stray_notice", "stray_word"),
         ("confirm", "deny"),
         request=2,
+        worker=2,
     ),
     _slice(
         "handed_over_content",
@@ -204,6 +205,14 @@ EXPECTATIONS = (
                 "lease_race", "two_winners", "lease_and_send", "no-word-on-an-unknown-hand-over",
                 "B-161: the late notice is a second completion",
             ),
+            (
+                "lease_race", "two_winners", "second_life", "no-word-on-an-unknown-hand-over",
+                "B-161: the second word",
+            ),
+            (
+                "lease_race", "two_winners", "second_life", _RELEASED,
+                "R-57: the second word on the id's earlier life gives the blocks of the present one back",
+            ),
             ("lease_race", "two_winners", "lease", "hand-over-words-are-counted", "B-161: more words than workers"),
             ("transfer_key", "own_id", "two_leases", _TOLD, "B-090: the notice is about nobody"),
             ("transfer_key", "own_id", "two_leases", "peer-named-by-one-id", "B-090: two names"),
@@ -232,6 +241,9 @@ EXPECTATIONS = (
             ),
         ),
         holds_because="the sound value",
+    ),
+    expect(
+        "fails", "two_leases", "no-word-on-an-unknown-hand-over", "B-161: the second word", lease_race="two_winners",
     ),
     *(
         expect(

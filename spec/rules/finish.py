@@ -118,6 +118,7 @@ FINISH = (
             "new-request-inherits-nothing",
             "a-notice-ends-the-hand-over-that-it-is-about",
             "remembered-notice-is-of-its-own-consumer",
+            "released-after-last-operation",
         ),
         outside=(
             "That ids are unique is the front end's doing, and no module relies on it: in kv-transfer and engine an id "

@@ -54,6 +54,24 @@ def test_a_load_that_has_just_ended_owes_no_second_signal() -> None:
     assert names(actions)[-2:] == ["operation_ends", "finish"]
 
 
+def test_a_second_word_on_an_ids_earlier_life_releases_the_present_one() -> None:
+    """R-57 and B-161: the lease ends the first life, a late notice is reported, and by then the id is somebody else's."""
+    at = {"scope": {"request": 2, "worker": 1}, "lease_race": "two_winners"}
+    actions = judge.shortest("second_life", "released-after-last-operation", **at).actions
+
+    assert actions[-1] == "stray_word(request0, request1)"
+    assert "release_handed_over(request0)" in actions
+    assert "release_handed_over(request1)" not in actions
+    assert judge.holds("second_life", "released-after-last-operation")
+
+
+def test_one_workers_second_word_stands_for_another_workers() -> None:
+    actions = judge.shortest("second_life", "released-after-last-operation", lease_race="two_winners").actions
+
+    assert not any("worker1" in a for a in actions)
+    assert names(actions)[-1] == "release_handed_over"
+
+
 def test_early_notice_is_lost_if_it_is_not_remembered() -> None:
     actions = judge.shortest("lease", "ended-consumer-is-known-to-the-producer", early_ack="drop").actions
 
