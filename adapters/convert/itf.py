@@ -44,7 +44,10 @@ def to_itf(spec: Specification, trace: Trace) -> str:
     whole = itf_py.Trace(
         meta=meta, params=[], vars=[v.name for v in walk.system.variables], states=states, loop=_loop(walk)
     )
-    return json.dumps(itf_py.trace_to_json(whole), indent=1) + "\n"
+    text = itf_py.trace_to_json(whole)
+    if whole.loop is None:
+        del text["loop"]  # an optional integer: null is none
+    return json.dumps(text, indent=1) + "\n"
 
 
 def _loop(walk: Walk) -> int | None:
