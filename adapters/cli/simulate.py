@@ -32,6 +32,10 @@ def simulate(
     depth: Annotated[
         int, typer.Option(min=1, max=2, help="2: the next step is scheduled while one runs (asynchronous).")
     ] = 1,
+    load_failures: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="Share of blocks that fail to be loaded, from 0 to 1; they are computed."),
+    ] = 0.0,
     preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of the specification.")] = "interlock",
     sets: options.Sets = None,
     oracle: Annotated[
@@ -70,6 +74,7 @@ def simulate(
         cpu_blocks=cpu_blocks,
         seed=seed,
         depth=depth,
+        load_failures=load_failures,
         preset=preset,
         sets=options.pairs("--set", sets, "finish_store=no"),
         oracle=oracle,

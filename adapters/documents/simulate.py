@@ -28,6 +28,7 @@ class SimulatedEngine(Part):
     max_tokens_per_step: int = Field(ge=1, description="Longer prompts are computed in parts.")
     max_running: int = Field(ge=1, description="Requests that may run at once.")
     depth: int = Field(ge=1, le=2, description="Steps that may be scheduled and not yet processed.")
+    load_failures: float = Field(0.0, ge=0, le=1, description="Share of blocks that fail to be loaded.")
     preset: str
     switches: dict[str, str] = Field(description="Those that differ from the preset.")
     step_s: float
@@ -48,13 +49,14 @@ class SimulatedRun(Part):
     cpu_hit_tokens: int = Field(ge=0, description="Of prompts, loaded from the CPU tier when first needed.")
     computed: int = Field(ge=0, description="Tokens of prompts. Hits and computed together are all prompt tokens.")
     decoded: int = Field(ge=0, description="Tokens of answers.")
-    recomputed: int = Field(ge=0, description="Computed again after a preemption.")
+    recomputed: int = Field(ge=0, description="Computed again after a preemption, or for a load that failed.")
     gpu_hit_rate: float = Field(ge=0, le=1)
     cpu_hit_rate: float = Field(ge=0, le=1)
     first_token_s: dict[str, float] = Field(description="Arrival to first output token: p50, p90, p99.")
     bytes_to_gpu: int = Field(ge=0)
     bytes_from_gpu: int = Field(ge=0)
     loads: int = Field(ge=0, description="Requests that waited for a load.")
+    failed_loads: int = Field(0, ge=0, description="Of these, how many did not get all that they waited for.")
     load_wait_s: float = Field(ge=0, description="Of all requests together, from the plan of loads to their end.")
     idle_s: float = Field(ge=0, description="The GPU had nothing to run while some request waited for its loads.")
     flush_s: float = Field(ge=0, description="Steps waited for copies that had to end before them.")

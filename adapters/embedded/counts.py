@@ -18,8 +18,10 @@ class Counts:
     Args:
         hit_gpu, hit_cpu: tokens that a prefix cache had, when they were needed for the first time.
         computed: tokens of prompts, decoded: of answers; each once.
-        recomputed: computed again; refound, reloaded: found again on the GPU, in the CPU tier.
+        recomputed: computed again, or instead of a load that failed; refound, reloaded: found again on the GPU, in
+            the CPU tier.
         stored_blocks, loaded_blocks: that were moved.
+        loads, failed_loads: of requests that waited for them.
         load_wait_s: summed over requests, from the plan of a load to its end.
         idle_s: the GPU had nothing to run, and some request waited for its loads.
         flush_s: the GPU waited for copies that a step needs to have ended.
@@ -37,6 +39,7 @@ class Counts:
     stored_blocks: int = 0
     loaded_blocks: int = 0
     loads: int = 0
+    failed_loads: int = 0
     load_wait_s: float = 0.0
     idle_s: float = 0.0
     flush_s: float = 0.0

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from interlock.adapters.embedded.counts import Counts
 from interlock.adapters.embedded.events import Record, Recorder
+from interlock.adapters.embedded.failures import FailedLoads
 from interlock.adapters.embedded.forward import Forward
 from interlock.adapters.embedded.ghost import Fault, Ghost
 from interlock.adapters.embedded.metadata import EngineError, MetadataReader
@@ -26,7 +27,8 @@ from interlock.adapters.embedded.timing import Timing
 from interlock.adapters.embedded.transfers import Transfers
 from interlock.adapters.embedded.worker import PendingCopy, Worker
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.port import ConnectorMetadata, ConnectorPort
+from interlock.statemachine.port import ConnectorMetadata, ConnectorPort, TransferJob
+from interlock.statemachine.recovery import LoadRecovery
 
 Chooser = Callable[[int, Sequence[int]], Iterable[int]]
 """``chooser(rank, jobs)``: those of a worker's jobs not yet copied whose bytes move after this forward."""
@@ -57,6 +59,8 @@ class EmbeddedEngine:
             it: when a scenario says so, with the report otherwise.
         switches: for the workers' table; the scheduler's are the connector's own affair.
         oracle: whether every read is compared with what the prefix calls for.
+        recovery: decides about requests whose loads fail; without it no load can.
+        load_fails: whether the load of a job fails, where copies end by the clock.
         dispatched: called for each step with when it runs; ended: for each request that has ended.
     """
 
@@ -71,6 +75,8 @@ class EmbeddedEngine:
         timing: Timing | None = None,
         switches: Mapping[str, str] | None = None,
         oracle: bool = True,
+        recovery: LoadRecovery | None = None,
+        load_fails: Callable[[TransferJob], bool] | None = None,
         dispatched: Callable[[Dispatched], object] = lambda step: None,
         ended: Callable[[Request], object] = lambda request: None,
     ) -> None:
@@ -102,10 +108,15 @@ class EmbeddedEngine:
             Worker(rank, Ghost(rank, self.faults, self._where), values, moves_bytes=oracle)
             for rank in range(sizes.num_workers)
         ]
-        self.transfers = Transfers(sizes.num_workers, self._timing, self.counts)
+        self.transfers = Transfers(sizes.num_workers, self._timing, self.counts, load_fails if recovery else None)
         self._metadata = MetadataReader(self.requests, self.transfers, self._record, oracle=oracle)
         self._under_way: deque[Dispatched] = deque()
         self._free_at_s = 0.0
+        self._failures: FailedLoads | None = None
+        if recovery is not None:
+            made = lambda: [step.made for step in self._under_way]  # noqa: E731
+            self._failures = FailedLoads(recovery, self.requests, made, self.pool, self.counts)
+            self._scheduler.waits = self._failures.waits
         self._dispatched, self._ended = dispatched, ended
         connector.bind_gpu_block_pool(self.pool)
 
@@ -181,7 +192,11 @@ class EmbeddedEngine:
         self._record.step += 1
         self.counts.steps += 1
         self.now_s += self._timing.schedule_s
+        if self._failures is not None:
+            self._end(self._failures.begin_schedule())
         made = self._scheduler.schedule()
+        if self._failures is not None:
+            self._failures.dispatched(made)
         metadata = self.connector.build_connector_meta(made.as_step())
         self._metadata.read(metadata)
         ready_s = max(self.now_s, self._free_at_s)
@@ -233,9 +248,9 @@ class EmbeddedEngine:
         return bool(at)
 
     def fail(self, job: int, worker: int = 0) -> bool:
-        """The copy of a store fails on one worker and ends on the others; false if it is too late."""
+        """The copy fails on one worker and ends on the others; false if it is too late, or nobody could recover."""
         at = self._at(job, worker)
-        if not at or not at[0].fail(job):
+        if not at or (self._failures is None and self.transfers.loads(job)) or not at[0].fail(job):
             return False
         return self.complete(job)
 
@@ -253,6 +268,8 @@ class EmbeddedEngine:
         if not self._under_way:
             self._record.step_is_over()
         self._parking.processed(step.number)
+        if self._failures is not None and (invalid := self.transfers.take_invalid()):
+            self._end(self._failures.take_report(invalid))
         for request, samples in zip(step.made.requests, step.made.samples, strict=True):
             if samples and request.status not in (Status.FINISHED, Status.HELD):
                 request.append_output()
@@ -282,8 +299,14 @@ class EmbeddedEngine:
                 request.status = Status.LOADED
                 request.moments.append(("loaded", self.now_s))
 
+    def _end(self, requests: Iterable[Request]) -> None:
+        for request in requests:
+            self._finish(request)
+
     def _finish(self, request: Request) -> None:
         self._record("finish", request=request.request_id)
+        if self._failures is not None:
+            self._failures.request_finished(request)
         if self.connector.request_finished(request, request.table):
             raise EngineError(f"request {request.request_id}: delayed frees of blocks are not modelled")
         if request.status is Status.LOADING:

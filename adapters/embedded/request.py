@@ -35,13 +35,14 @@ class Request:
         furthest: the token before which all were computed or found once; up to there, computing is doing it again.
         promised: blocks that it was admitted with and has not taken yet.
         last_step: the last schedule that computes for it.
+        load_failed: some of what it waits for, or waited for last, could not be loaded.
         moments: what it went on to do, and when, in seconds of virtual time.
     """
 
     __slots__ = (
-        "_chain", "_id", "block_size", "contents", "first_token_s", "furthest", "last_step", "max_tokens", "moments",
-        "num_computed_tokens", "num_known_tokens", "num_preemptions", "num_prompt_tokens", "promised", "published",
-        "status", "table", "tokens",
+        "_chain", "_id", "block_size", "contents", "first_token_s", "furthest", "last_step", "load_failed",
+        "max_tokens", "moments", "num_computed_tokens", "num_known_tokens", "num_preemptions", "num_prompt_tokens",
+        "promised", "published", "status", "table", "tokens",
     )  # fmt: skip
 
     def __init__(self, request_id: str, prompt: Sequence[int], max_tokens: int, block_size: int) -> None:
@@ -59,6 +60,7 @@ class Request:
         self.promised = 0
         self.published = 0
         self.last_step = 0
+        self.load_failed = False
         self.num_preemptions = 0
         self.status = Status.WAITING
         self.first_token_s: float | None = None

@@ -19,6 +19,7 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.port import ConnectorPort
+from interlock.statemachine.recovery import LoadRecovery
 from interlock.statemachine.trace import TraceEvent, event
 
 
@@ -64,7 +65,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """The ``nth`` oldest open job, a store, fails on a worker and ends on the others."""
+    """The ``nth`` oldest open job fails on a worker and ends on the others; a load only where somebody recovers."""
 
     op: ClassVar[str] = "fail"
     nth: int = 0
@@ -109,6 +110,7 @@ def run(
     scheduling: Scheduling | None = None,
     connector: ConnectorPort | None = None,
     chooser: Chooser | None = None,
+    recovery: LoadRecovery | None = None,
     drain: bool = False,
     rest: bool = False,
     record: Record | None = None,
@@ -119,6 +121,7 @@ def run(
     Args:
         switches: that differ from the default preset.
         connector: the connector under test; our own machine if not given.
+        recovery: decides about requests whose loads fail; without it no load can.
         drain: afterwards, complete everything and step until nothing is left to do.
         rest: afterwards, step for as long as the engine has a reason to; ``open_jobs`` are then left for ever.
         record: also called for each event (a trace's writer).
@@ -136,12 +139,13 @@ def run(
             record(name, **fields)
 
     engine = EmbeddedEngine(
-        connector or own_machine(values, sizes, spec),
+        connector or own_machine(values, sizes, spec, recovery),
         sizes,
         note,
         scheduling=scheduling,
         chooser=chooser,
         switches=values,
+        recovery=recovery,
     )
     for index, operation in enumerate(scenario):
         if not _apply(engine, operation):
@@ -157,13 +161,19 @@ def run(
     return played
 
 
-def own_machine(switches: Mapping[str, str], sizes: Sizes, spec: Specification = SPECIFICATION) -> KVOffloadMachine:
-    """Our machine, sized for an engine."""
+def own_machine(
+    switches: Mapping[str, str],
+    sizes: Sizes,
+    spec: Specification = SPECIFICATION,
+    recovery: LoadRecovery | None = None,
+) -> KVOffloadMachine:
+    """Our machine, sized for an engine; it offers nothing to whom recovery has refused."""
     return KVOffloadMachine(
         block_size=sizes.block_size,
         num_chunks=sizes.num_chunks,
         num_workers=sizes.num_workers,
         switches=switches,
+        offers=recovery.offers if recovery else None,
         spec=spec,
     )
 

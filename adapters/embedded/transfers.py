@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from interlock.adapters.embedded.counts import Counts
 from interlock.adapters.embedded.timing import Link, Timing
@@ -15,17 +15,22 @@ class Transfers:
 
     Args:
         num_workers: how many reports a job waits for. Their copies take the same time.
+        fails: whether the load of a job fails, where copies end by the clock.
     """
 
-    def __init__(self, num_workers: int, timing: Timing, counts: Counts) -> None:
+    def __init__(
+        self, num_workers: int, timing: Timing, counts: Counts, fails: Callable[[TransferJob], bool] | None = None
+    ) -> None:
         self._num_workers = num_workers
         self._counts = counts
+        self._fails = fails
         self.load_link, self.store_link = Link(timing.load_s), Link(timing.store_s)
         self._open: dict[int, TransferJob] = {}
         self._unreported: dict[int, int] = {}
         self._ended: list[int] = []
         self._reports: list[tuple[int, bool]] = []
         self._loads: dict[str, set[int]] = {}
+        self._invalid: dict[int, None] = {}
 
     @property
     def open_jobs(self) -> tuple[int, ...]:
@@ -67,6 +72,8 @@ class Transfers:
     def note(self, job: int, done: bool) -> None:
         """A worker's report, which comes with the outputs of this step or the next."""
         self._reports.append((job, done))
+        if not done and self.loads(job):
+            self._invalid[self._open[job].block] = None
         self._unreported[job] -= 1
         if not self._unreported[job]:
             self._ended.append(job)
@@ -78,14 +85,27 @@ class Transfers:
         """
         for link in (self.store_link, self.load_link):
             for job in link.take(end_s):
+                failed = self._fails is not None and self.loads(job) and self._fails(self._open[job])
                 for worker in workers:
                     if job in worker.copies:
+                        if failed:
+                            worker.fail(job)
+                            failed = False  # on the others it does not
                         self.report(worker, job)
 
     def report(self, worker: Worker, job: int) -> None:
         """The copy of a job has ended at a worker."""
         worker.copy(job)
         self.note(job, worker.report(job))
+
+    def loads(self, job: int) -> bool:
+        """Whether an open job is a load."""
+        return job in self._open and job in self._loads.get(self._open[job].request, ())
+
+    def take_invalid(self) -> list[int]:
+        """Blocks into which a load has failed, on some worker, since the last time."""
+        invalid, self._invalid = self._invalid, {}
+        return list(invalid)
 
     def collect(self) -> ConnectorOutput:
         """What the workers have reported since the last time."""

@@ -104,12 +104,15 @@ class Worker:
         return True
 
     def fail(self, job: int) -> bool:
-        """The copy of a store fails; false if it is too late for that."""
-        if self.state(job) != "store_queued":
+        """The copy fails, and nobody knows what its target holds; false if it is too late for that."""
+        pending = self.copies[job]
+        if self.state(job) not in ("store_queued", "load_queued"):
             return False
-        self._ledger.do("copy_fails", self.rank, job)
-        if self._moves_bytes:
-            self.ghost.spoil(self.copies[job].job.chunk)
+        self._ledger.do("copy_fails" if pending.is_store else "load_fails", self.rank, job)
+        if self._moves_bytes and pending.is_store:
+            self.ghost.spoil(pending.job.chunk)
+        elif self._moves_bytes:
+            self.ghost.compute(pending.job.block, None)
         return True
 
     def report(self, job: int) -> bool:

@@ -31,6 +31,7 @@ ROWS: tuple[tuple[str, Callable[[SimulatedRun], str]], ...] = (
 
 SELDOM: tuple[tuple[str, Callable[[SimulatedRun], int]], ...] = (
     ("requests too large for the GPU", lambda r: r.refused),
+    ("loads that failed", lambda r: r.failed_loads),
     ("copies never heard of again", lambda r: r.open_jobs),
 )
 """Shown where they are not zero."""

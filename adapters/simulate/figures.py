@@ -17,8 +17,10 @@ class Figures:
 
     Args:
         gpu_hit_rate, cpu_hit_rate: of the prompts' tokens, at the first time they were needed.
-        computed: tokens of prompts; decoded: of answers; recomputed: of either, after a preemption.
+        computed: tokens of prompts; decoded: of answers; recomputed: of either, after a
+            preemption or a load that failed.
         first_token_s: by percentile, ``p50`` and so on, from arrival to first output token.
+        loads, failed_loads: requests that waited for one, and did not get all of it.
         load_wait_s: of all requests together, from the plan of their loads to the end; idle_s: of it, what
             the GPU spent without anything to run; flush_s: steps held up by copies that had to end first.
         open_jobs: copies that nobody has heard the end of when the engine comes to rest.
@@ -40,6 +42,7 @@ class Figures:
     bytes_to_gpu: int
     bytes_from_gpu: int
     loads: int
+    failed_loads: int
     load_wait_s: float
     idle_s: float
     flush_s: float
@@ -75,6 +78,7 @@ def figures_of(engine: EmbeddedEngine, served: Served, block_bytes: int, cpu_s: 
         bytes_to_gpu=counts.loaded_blocks * block_bytes,
         bytes_from_gpu=counts.stored_blocks * block_bytes,
         loads=counts.loads,
+        failed_loads=counts.failed_loads,
         load_wait_s=counts.load_wait_s,
         idle_s=counts.idle_s,
         flush_s=counts.flush_s,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.plural import counted
 from interlock.statemachine.port import ConnectorPort
+from interlock.statemachine.recovery import Group, LoadRecovery
 from interlock.statemachine.trace import TraceWriter, header
 
 WITHOUT, WITH = "without offload", "with offload"
@@ -36,6 +38,7 @@ class Asked:
     Args:
         requests, rate: ``None``: as the workload has it.
         sets: switches that differ from the preset.
+        load_failures: share of blocks whose load fails.
         oracle: compare every read with what its prefix calls for.
         trace: where the specification's trace of the run with offload goes.
         timeline: note what happens when.
@@ -50,6 +53,7 @@ class Asked:
     preset: str = "interlock"
     sets: Mapping[str, str] = field(default_factory=dict)
     depth: int = 1
+    load_failures: float = 0.0
     oracle: bool = False
     trace: Path | None = None
     timeline: bool = False
@@ -101,11 +105,12 @@ def run_simulate(
         max_tokens_per_step=MAX_TOKENS_PER_STEP,
         max_running=MAX_RUNNING,
     )
-    machine = own_machine(values, sizes)
+    recovery = LoadRecovery(groups=(Group(sizes.block_size),)) if asked.load_failures else None
+    machine = own_machine(values, sizes, recovery=recovery)
     result = SimulateResult(asked)
-    _serve(result, WITHOUT, NoOffload(), sizes, values, None, progress)
+    _serve(result, WITHOUT, NoOffload(), sizes, values, None, None, progress)
     with _recorder(asked) as record:
-        _serve(result, WITH, machine, sizes, values, record, progress)
+        _serve(result, WITH, machine, sizes, values, record, recovery, progress)
     if not result.reason:
         result.reason = _compared(result.runs)
     if result.verdict == "simulated" and not result.runs[WITH].requests:
@@ -121,11 +126,12 @@ def _serve(
     sizes: Sizes,
     values: Mapping[str, str],
     record: Record | None,
+    recovery: LoadRecovery | None,
     progress: Callable[[SimulateProgress], object],
 ) -> None:
     asked, work = result.asked, result.asked.workload
     requests = work.requests if asked.requests is None else asked.requests
-    timeline = Timeline(title)
+    timeline, chance = Timeline(title), random.Random(asked.seed)
     server = Server(
         work.arrivals(asked.requests, asked.rate, asked.seed),
         timeline.ended if asked.timeline else lambda request: None,
@@ -138,6 +144,8 @@ def _serve(
         timing=asked.hardware.timing,
         switches=values,
         oracle=asked.oracle,
+        recovery=recovery,
+        load_fails=lambda job: chance.random() < asked.load_failures,
         dispatched=timeline.dispatched if asked.timeline else lambda step: None,
         ended=server.ended,
     )
@@ -179,7 +187,12 @@ def _recorder(asked: Asked) -> Iterator[Record | None]:
         preset=asked.preset,
         switches=asked.sets,
         scope={"worker": 1},
-        meta={"workload": asked.workload.name, "seed": asked.seed, "depth": asked.depth},
+        meta={
+            "workload": asked.workload.name,
+            "seed": asked.seed,
+            "depth": asked.depth,
+            "load_failures": asked.load_failures,
+        },
     )
     with TraceWriter(asked.trace, head) as writer:
         yield writer.record

@@ -42,6 +42,7 @@ class SimulateRequest:
     cpu_blocks: int
     seed: int
     depth: int
+    load_failures: float
     preset: str
     sets: dict[str, str]
     oracle: bool
@@ -88,6 +89,9 @@ class SimulateBinding:
             self._require_plotting()
         if request.rate is not None and not 0 < request.rate < float("inf"):
             raise UsageProblem(f"--rate {request.rate:g} is no rate", "give requests per second, above 0")
+        if not 0 <= request.load_failures <= 1:
+            wrong = f"--load-failures {request.load_failures:g} is no share"
+            raise UsageProblem(wrong, "give a number from 0 (none) to 1 (all)")
         self.workload = request.resolved()
         asked = Asked(
             workload=self.workload,
@@ -99,6 +103,7 @@ class SimulateBinding:
             preset=request.preset,
             sets=request.sets,
             depth=request.depth,
+            load_failures=request.load_failures,
             oracle=request.oracle,
             trace=request.trace,
             timeline=request.perfetto is not None,
@@ -153,6 +158,7 @@ class SimulateBinding:
                 max_tokens_per_step=MAX_TOKENS_PER_STEP,
                 max_running=MAX_RUNNING,
                 depth=request.depth,
+                load_failures=request.load_failures,
                 preset=request.preset,
                 switches=_differing(request),
                 step_s=hardware.step_s,

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -90,6 +91,19 @@ def test_content_that_is_wrong_is_a_finding(interlock, monkeypatch):
     assert "wrong content" in outcome.out
 
 
+def test_loads_that_fail_are_counted_and_computed_instead(interlock, tmp_path):
+    argv = ("simulate", "--workload", "documents", "--requests", "60", "--rate", "50", "--gpu-blocks", "600")
+    outcome = interlock(*argv, "--load-failures", "0.1", "--oracle", "--json", tmp_path / "d.json")
+    document = json.loads((tmp_path / "d.json").read_text())
+    run = document["runs"]["with offload"]
+
+    assert (outcome.code, document["engine"]["load_failures"]) == (0, 0.1)
+    assert 0 < run["failed_loads"] <= run["loads"]
+    assert run["recomputed"] > 0
+    assert re.search(rf"loads that failed +0 +{run['failed_loads']}\n", outcome.out)
+    assert "loads that failed" not in interlock(*argv).out
+
+
 def test_what_the_machine_refuses_is_a_finding(interlock, monkeypatch):
     from interlock.adapters.embedded.transfers import Transfers
 
@@ -112,6 +126,8 @@ def test_what_the_machine_refuses_is_a_finding(interlock, monkeypatch):
         (["--rate", "0"], "--rate 0 is no rate; give requests per second, above 0"),
         (["--rate", "nan"], "--rate nan is no rate"),
         (["--rate", "inf"], "--rate inf is no rate"),
+        (["--load-failures", "1.5"], "--load-failures 1.5 is no share; give a number from 0 (none) to 1 (all)"),
+        (["--load-failures", "nan"], "--load-failures nan is no share"),
         (["--set", "store_dedup=x"], "unknown value of switch store_dedup 'x'"),
         (["--set", "nothing=x"], "unknown switch 'nothing'"),
         (["--set", "x"], "for example --set finish_store=no"),

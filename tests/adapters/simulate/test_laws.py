@@ -21,10 +21,13 @@ def simulated(name, **changes):
     return run_simulate(Asked(workload=SMALL[name], **{**SIZES, "oracle": True, **changes}))
 
 
-@pytest.fixture(scope="module", params=[(name, depth) for name in SMALL for depth in (1, 2)], ids=str)
+CASES = [(name, depth, 0.0) for name in SMALL for depth in (1, 2)] + [(name, 2, 0.02) for name in SMALL]
+
+
+@pytest.fixture(scope="module", params=CASES, ids=str)
 def result(request):
-    name, depth = request.param
-    return simulated(name, depth=depth)
+    name, depth, load_failures = request.param
+    return simulated(name, depth=depth, load_failures=load_failures)
 
 
 def test_every_request_ends_and_no_forward_reads_anything_else_than_its_own_prefix(result):

@@ -1,0 +1,130 @@
+"""Public failures around loads that the engine with our machine and recovery cannot have, each beside a mutant that has.
+
+Ids are those of `interlock show failures`. The content oracle, or a compiled guard, sees what a mutant does.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from interlock.adapters.embedded import Abort, Add, Complete, EmbeddedEngine, Fail, Sizes, Step, run
+from interlock.adapters.embedded.request import Status
+from interlock.adapters.embedded.schedule import Scheduler
+from interlock.adapters.embedded.transfers import Transfers
+from interlock.adapters.embedded.worker import Worker
+from interlock.spec.failures import FAILURES
+from interlock.statemachine.errors import SpecificationViolation
+from interlock.statemachine.recovery import Group, LoadRecovery
+
+SIZES = Sizes(num_blocks=6, num_workers=2)
+ENDS = (Complete(),) * 6
+LOADING = (
+    *(Add("A", "pqr", 1), Step(), *ENDS, Step(), Step()),
+    *(Add("X", "uvwxy", 1), Step(), *ENDS, Step(), Step()),
+    *(Add("B", "pqr", 1, 2), Step()),
+)
+"""The prompt of B is in the tier, and of the GPU's six blocks all are used: B loads."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A failure: operations while B is loading, and a method replaced, given the one that was there.
+
+    Args:
+        seen: what the mutant fails with; ``read``: a forward reads what is not its own prefix.
+        shows: the event by which the run comes to what was reported.
+    """
+
+    id: str
+    title: str
+    scenario: tuple
+    seen: str
+    patch: tuple[type, str, Callable]
+    shows: str = "acknowledge_failure"
+
+
+def counted_as_done(note):
+    return lambda self, job, done: note(self, job, True)
+
+
+def nothing_invalid(take):
+    return lambda self: take(self) and []
+
+
+def asserts_success(report):
+    def patched(self, job):
+        assert self.state(job) != "copy_failed", "a load failed, and the worker has died of it"
+        return report(self, job)
+
+    return patched
+
+
+def found_at_once(admit):
+    def patched(self, request, made):
+        admitted = admit(self, request, made)
+        if request.status is Status.LOADING:
+            for place, block in enumerate(request.table):
+                self._pool.publish(block, request.block_hashes[place])
+        return admitted
+
+    return patched
+
+
+def frees_at_once(finish):
+    def patched(self, request):
+        if request.status is Status.LOADING:
+            request.status = Status.LOADED
+        finish(self, request)
+
+    return patched
+
+
+FAILS = (Fail(), *ENDS, Step(), Step(), Step())
+ROWS = [
+    Row("B-146", "a failed load is not counted", FAILS, "read", (Transfers, "note", counted_as_done)),
+    Row("B-160", "failures reach the scheduler", FAILS, "read", (Transfers, "take_invalid", nothing_invalid)),
+    Row("B-162", "a failed load ends no worker", FAILS, "has died of it", (Worker, "report", asserts_success)),
+    Row(
+        "B-137",
+        "what is being loaded is no hit",
+        (Add("C", "pqr", 1, 2), Step(), *FAILS),
+        "hashed",
+        (Scheduler, "_admit", found_at_once),
+    ),
+    Row(
+        "B-055",
+        "an abort frees no block that is being loaded",
+        (Abort("B"), Add("C", "stuvw", 1), Step(), *FAILS),
+        "allocate",
+        (EmbeddedEngine, "_finish", frees_at_once),
+        shows="loaded",
+    ),
+]
+
+
+def play(row):
+    played = run((*LOADING, *row.scenario), sizes=SIZES, recovery=LoadRecovery(groups=(Group(4),)), drain=True)
+    assert not played.faults, f"{played.faults[0].kind}: {played.faults[0]}"
+    assert not played.unfinished
+    return {e.event for e in played.events}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r.id}-{r.title.replace(' ', '-')}")
+class TestRow:
+    def test_the_engine_does_not(self, row):
+        assert row.shows in play(row)
+
+    def test_its_mutant_does(self, row, monkeypatch):
+        owner, name, patched = row.patch
+        monkeypatch.setattr(owner, name, patched(getattr(owner, name)))
+
+        with pytest.raises((AssertionError, SpecificationViolation), match=row.seen):
+            play(row)
+
+
+def test_each_row_is_a_public_failure_that_a_model_can_show():
+    known = {f.id: f.model for f in FAILURES}
+
+    assert {known.get(r.id) for r in ROWS} == {"yes"}
+    assert len({r.id for r in ROWS}) == len(ROWS)
