@@ -114,6 +114,16 @@ def test_a_request_of_which_nothing_was_loaded_goes_on_in_its_blocks_before_one_
     assert (played.faults, played.unfinished) == ([], ())
 
 
+def test_nothing_is_owed_once_it_has_been_computed():
+    kept = recovery(4)
+    one_load(Fail(1), *ENDS, Step(), drain=False, of=lambda size: kept)
+    assert list(kept.wrong_from.values()) == [4]  # reported with the last step, and not scheduled yet
+
+    kept = recovery(4)
+    one_load(Fail(1), *ENDS, Step(), Step(), drain=False, of=lambda size: kept)
+    assert not kept.owes
+
+
 def test_it_may_lose_them_again_at_once():
     preempts = Scheduling(preempts=True)
     played, _ = one_load(
@@ -148,6 +158,7 @@ def test_an_id_whose_load_failed_after_its_end_is_offered_a_load_when_it_comes_a
 
 def test_who_could_not_load_computes_after_a_preemption_too():
     engine, events, _ = served(5, 2, rate=1.0, blocks=10)
+    assert engine.counts.failed_loads == engine.counts.loads
     loads, failed, preempted = {}, set(), set()
     for e in events:
         match e.event:

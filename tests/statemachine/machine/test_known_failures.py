@@ -12,11 +12,13 @@ import pytest
 from interlock.proofs.mutation.changes import apply
 from interlock.spec.failures import FAILURES
 from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.deadlines import Deadlines
 from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.offload.choice import StoreChoice, StoreLimits
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.moves import Moves
+from interlock.statemachine.offload.offering import Offering
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.stores import Stores
 
@@ -242,6 +244,49 @@ def a_prompt_that_is_seen_twice(make):
         d.update()
 
     check(places(jobs) == [("B", 11), ("B", 12), ("B", 13)], f"behind the first miss nothing is counted: {jobs}")
+
+
+def _load_fails(d):
+    """A request whose prompt is in the tier, preempted after its load has failed."""
+    stored(d, ["h1", "h2"])
+    d.add("B", ["h1", "h2"])
+    d.load("B", [7, 8], external_blocks=2)
+    first, second = d.build().load_jobs
+    d.update(failed=[first.job], completed=[second.job], received=["B"])
+    d.admit("B", [7, 8, 9], tokens=1)
+    d.build()
+    d.update()
+    d.build(preempted=["B"])
+    d.update()
+
+
+@row("B-016", "a failed load is not offered again", "for ever", patch=(Offering, "failed", lambda _: lambda *a: None))
+def a_tier_that_cannot_read_what_it_has(make):
+    d = make()
+    _load_fails(d)
+
+    check(d.match("B") == (0, False), "what cannot be read is offered for ever")
+
+
+@row(
+    "B-017",
+    "a stalled store puts nobody off for ever",
+    "never ends",
+    patch=(Deadlines, "spent", lambda _: lambda *a: False),
+)
+def a_store_that_is_never_reported(make):
+    now = iter(range(100))
+    d = make(options={"clock": lambda: next(now), "deadline": 5})
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3])
+    first, _ = d.build().store_jobs
+    d.update(completed=[first.job])  # of the second nobody hears again
+    d.build(preempted=["A"])
+    d.update()
+    answers = [d.match("A") for _ in range(10)]
+
+    check(answers[0] == (None, False), "it is worth waiting for a while")
+    check(answers[-1] == (0, False), "the deferral never ends")
 
 
 def _rounded_up(publish):
