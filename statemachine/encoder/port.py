@@ -163,7 +163,10 @@ class EncoderCachePort(Protocol):
         """Workers, and whoever runs the transfers, have reported."""
 
     def take_unavailable_requests(self) -> frozenset[str]:
-        """Requests that cannot go on: an item did not come in time and cannot be encoded here. Each is told once."""
+        """Requests that cannot go on: an item did not come in time and cannot be encoded here. Each is told once.
+
+        Deadlines end here and nowhere else, so that none of these is visited before it is told.
+        """
 
     def request_finished(self, request: RequestLike) -> bool:
         """The request has ended; whether its KV must be kept until the connector says otherwise."""

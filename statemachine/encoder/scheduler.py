@@ -143,6 +143,7 @@ class EncoderCacheScheduler:
     def take_unavailable_requests(self) -> frozenset[str]:
         """See :class:`EncoderCachePort`."""
         self._step_is_over()
+        self._give_up_what_is_due()
         # Who was preempted meanwhile may find the item covered by its next KV match.
         taken = {name for name in self._unavailable if self._may("fail_unavailable", self._tracked[name].key)}
         self._unavailable -= taken
@@ -301,11 +302,11 @@ class EncoderCacheScheduler:
 
     def _step_is_over(self) -> None:
         """The first call after a step's metadata is how a connector hears that its outputs are there."""
-        phase = self._phase.get(())
-        if phase == "executing":
+        if self._phase.get(()) == "executing":
             self._do("update_from_output")
-        elif phase == "scheduling":
-            return
+
+    def _give_up_what_is_due(self) -> None:
+        """Only where the engine hears at once who cannot go on: else a visit would encode what it has no data of."""
         for key, item in self._deadlines.due():
             tracked = self._by_key[key]
             if self._answers.give_up(tracked, item) and not tracked.can_encode(item):

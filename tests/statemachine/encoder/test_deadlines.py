@@ -274,3 +274,15 @@ def test_a_yes_ends_what_is_not_spent_yet(at, stays_spent):
     now[0] = 6
 
     assert deadlines.spent("A", "x") is stays_spent
+
+
+def test_time_that_is_up_before_a_schedule_lets_no_request_encode_what_it_cannot(engine):
+    """Found by the gate on vLLM's scheduler: the visit went on, and the step was to encode an item without data."""
+    e = engine(deadline=3)
+    e.add("A", feature("x", 4, here=False))
+    e.step()
+    e.clock.now += 5  # after the outputs, before the next schedule
+    e.step()
+
+    assert e.seen[2, "encode", "A x"] == 0
+    assert e.seen[2, "defer", "A"] == e.seen[2, "fail_unavailable", "A"] == 1
