@@ -63,6 +63,15 @@ def gate(
     ] = None,
     properties: options.Properties = None,
     sets: options.Sets = None,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--module",
+            metavar="NAME",
+            help="Only this module of the specification (kv, engine, encoder); may be repeated. Default: all that can "
+            "be played, or those that have what --set and --property name. Other connectors than interlock: kv.",
+        ),
+    ] = None,
     observer: Annotated[
         str | None, typer.Option(metavar="package:Class", help="Decodes the connector's metadata into jobs.")
     ] = None,
@@ -114,6 +123,7 @@ def gate(
         budget=budget,
         properties=properties or None,
         sets=options.pairs("--set", sets, "store_dedup=per_step"),
+        modules=tuple(modules or ()),
         observer=observer,
         boundary_only=boundary_only,
         trace_dir=trace_dir,

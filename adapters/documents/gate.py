@@ -26,6 +26,21 @@ class Finding(Part):
     told: list[str] = Field([], description="What was seen at the boundary, one event a line, up to the fault.")
 
 
+class GateModule(Part):
+    """What came of one module of the specification; the fields mean what the document's mean."""
+
+    module: str
+    tests: str = Field(description="What was under test: a connector, or a part of our own machine.")
+    verdict: Literal["clean", "findings", "inconclusive"]
+    reason: str
+    scenarios: int = Field(ge=0)
+    steps: int = Field(ge=0)
+    rules: dict[str, int]
+    never_exercised: list[str]
+    not_expressible: dict[str, int]
+    found: list[str] = Field(description="Ids of the findings.")
+
+
 class GateDocument(Document):
     """What `interlock gate` says."""
 
@@ -47,3 +62,4 @@ class GateDocument(Document):
     never_exercised: list[str] = Field(description="Rules whose premise never came true.")
     not_expressible: dict[str, int] = Field(description="Events of kinds that are not modelled.")
     findings: list[Finding]
+    modules: list[GateModule] = Field([], description="By module; the fields above are of all of them together.")

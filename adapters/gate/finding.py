@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from interlock.adapters.gate.modules import KV, GateModule
 from interlock.adapters.gate.result import Finding
-from interlock.adapters.gate.scenario import in_words
 from interlock.adapters.gate.search import Found
 from interlock.adapters.own import OWN_MACHINE
-from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.trace import write_trace
+from interlock.statemachine.trace import TraceEvent, write_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,12 @@ class Reporting:
     sets: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     trace_dir: Path | None = None
+    module: GateModule = KV
 
     def finding(self, found: Found) -> Finding:
         """The finding; writes its trace."""
         broken = found.broken
-        declared = next((p for p in SPECIFICATION.properties if p.id == broken.property), None)
+        declared = next((p for p in self.module.spec.properties if p.id == broken.property), None)
         return Finding(
             id=broken.id,
             property=broken.property,
@@ -46,8 +46,8 @@ class Reporting:
             line=broken.line,
             trace=self._write(found),
             repro=self._repro(broken.property),
-            scenario=in_words(found.scenario),
-            told=tuple(str(e) for e in found.judgement.trace.events[: broken.event + 1]),
+            scenario=self.module.words(found.scenario),
+            told=tuple(map(_told, found.judgement.trace.events[: broken.event + 1])),
         )
 
     def _write(self, found: Found) -> str | None:
@@ -64,5 +64,11 @@ class Reporting:
         words = ["interlock", "gate", self.connector]
         own = ["--engine", "vllm"] if self.connector == OWN_MACHINE else []
         words += [*own, "--vllm", self.release] if self.release is not None else []
+        words += ["--module", self.module.name] if own and self.release is not None else []
         words += [w for name, value in self.sets.items() for w in ("--set", f"{name}={value}")]
         return shlex.join([*words, *self.options, "--seed", str(self.seed), "--property", property_id])
+
+
+def _told(event: TraceEvent) -> str:
+    """An event; what the harness did where no observer sees it is in brackets."""
+    return f"[{event}]" if event.hidden else str(event)

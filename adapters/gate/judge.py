@@ -22,8 +22,20 @@ from interlock.statemachine.sparse.monitor import Monitor
 from interlock.statemachine.trace import Trace, TraceEvent, header
 from interlock.statemachine.trace import event as make_event
 
-ORACLE = {"read": "forward-reads-own-prefix", "store": "ready-chunk-holds-its-prefix"}
-"""What a fault of the content oracle breaks: a forward reads, or a completed store leaves, other bytes."""
+CRASH = "connector-does-not-raise"
+HANG = "calls-return"
+DIES = "process-survives"
+UNEXPLAINED = "seen-events-are-explained"
+REFINES = "machine-refines-the-specification"
+"""Findings that are no property of the specification: an exception, a time-out, a trace that does not fit."""
+
+ORACLE = {
+    "read": "forward-reads-own-prefix", "store": "ready-chunk-holds-its-prefix",
+    "item": "forward-reads-its-items", "full": "encoder-budget-adds-up", "books": REFINES,
+    "report": "external-within-cached-within-prompt",
+}  # fmt: skip
+"""What a fault of an oracle breaks: a forward reads, or a completed store leaves, other bytes; a forward reads another
+item, workers hold too many, the machine has done something else than it says, or an output reports other counts."""
 
 ORACLE_EVENT = "update_from_output"
 """The event after a forward, which the oracle has judged."""
@@ -37,13 +49,6 @@ are our own harness's. They are checked on the model."""
 LEFT_OPEN = "issued-jobs-complete"
 """A leads-to that a trace can refute after all: the engine has no reason to make another step."""
 
-CRASH = "connector-does-not-raise"
-HANG = "calls-return"
-DIES = "process-survives"
-UNEXPLAINED = "seen-events-are-explained"
-REFINES = "machine-refines-the-specification"
-"""Findings that are no property of the specification: an exception, a time-out, a trace that does not fit."""
-
 
 @dataclass(slots=True)
 class Played:
@@ -54,6 +59,8 @@ class Played:
         faults: of the content oracle: ``kind`` (read or store), ``event`` (index) and where.
         error: an exception or time-out: ``kind``, ``type``, ``message``, ``where``.
         left_open: jobs that are open although the engine has no reason to make another step.
+        owed: where nothing changes any more, the requests for which something never happens that must, by the
+            property that says so.
     """
 
     events: list[dict[str, Any]]
@@ -61,6 +68,7 @@ class Played:
     steps: int
     error: dict[str, Any] | None = None
     left_open: tuple[int, ...] = ()
+    owed: Mapping[str, Sequence[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,11 @@ class Judge:
 
     With ``refines`` (for our own machine) a trace must also be one of the specification with its
     policy, under the very switches that the machine runs.
+
+    Args:
+        elements: entities that exist whether or not an event names them.
+        hidden: hidden steps are in what was played; none has to be searched.
+        at_rest: properties of what must happen that an engine shows where nothing changes any more.
     """
 
     def __init__(
@@ -104,20 +117,27 @@ class Judge:
         source: str,
         switches: Mapping[str, str] | None = None,
         workers: int = 1,
+        scope: Mapping[str, int] | None = None,
+        elements: Mapping[str, Sequence[str]] | None = None,
         meta: Mapping[str, Any] | None = None,
         refines: bool = False,
+        hidden: bool = False,
+        at_rest: Sequence[str] = (),
         spec: Specification = SPECIFICATION,
     ) -> None:
-        self._spec, self._refines, self._workers = spec, refines, workers
+        self._at_rest = tuple(at_rest)
+        self._spec, self._refines, self._hidden = spec, refines, hidden
+        self._scope = {"worker": workers} if scope is None else dict(scope)
         self._header = header(
             spec,
             source=source,
             switches=spec.switch_values("interlock", dict(switches or {})),
-            scope={"worker": workers},
+            scope=self._scope,
+            elements=elements,
             created_by="interlock gate",
             meta=meta,
         )
-        self._steps_judged = _steps_judged(spec)
+        self._steps_judged = _steps_judged(spec, hidden)
         self._at_finish = frozenset(
             p.id for p in spec.properties if isinstance(p, BoundaryClause) and p.action == "plan_finish_store"
         )
@@ -130,30 +150,33 @@ class Judge:
         replayed again: without policy there are more behaviours to explain it, never fewer.
         """
         trace = self.trace(played)
-        refined = run_replay(trace, judge=False, spec=self._judged_by) if self._refines and trace.events else None
+        refined = self._replay(trace, judge=False) if self._refines and trace.events else None
         if refined is not None and not refined.stopped and _breaks_nothing(refined):
             replayed = refined
         else:
-            replayed = run_replay(trace, judge=True, spec=self._judged_by)
+            replayed = self._replay(trace, judge=True)
         exercised = {v.property for v in replayed.violations if v.property.startswith(PREMISE)}
         violations = [v for v in replayed.violations if v.property not in exercised]
         broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in violations]
         broken += [self._from_oracle(f, trace.events) for f in played.faults]
         if played.left_open:
             broken.append(_left_open(played.left_open, len(trace.events) - 1))
+        broken += [_owed(name, requests, len(trace.events) - 1) for name, requests in (played.owed or {}).items()]
         if played.error is not None:
             broken.append(_raised(played.error, len(trace.events)))
-        elif replayed.stopped and not broken:
+        elif replayed.stopped and not broken and not (self._refines and self._hidden):
             # What the model cannot follow may still break a clause that needs no model behind it.
             broken = self._by_clauses(trace) or [_unexplained(UNEXPLAINED, "gate", replayed, trace)]
         if refined is not None and refined.stopped and not broken:
             broken.append(_unexplained(REFINES, "connector", refined, trace))
         judged = Counter({name.removeprefix(PREMISE): 1 for name in exercised})
+        judged.update(self._at_rest if played.owed is not None else ())
         finished: set[str] = set()
         for e in trace.events:
             if e.event == "finish":
                 finished.update(e.args.values())
-            for property_id in self._steps_judged.get(e.event, ()):
+            # Several actions may show as one event; a harness that knows says which it was.
+            for property_id in self._steps_judged.get(e.action or e.event, ()):
                 # A finish-time store is a plan_store of a request that has finished.
                 at_finish = property_id in self._at_finish
                 if not at_finish or not finished.isdisjoint(e.args.values()):
@@ -161,6 +184,9 @@ class Judge:
         return Judgement(
             _first_of_each(broken, self._spec), trace, played.steps, dict(judged), replayed.not_expressible
         )
+
+    def _replay(self, trace: Trace, *, judge: bool) -> ReplayResult:
+        return run_replay(trace, judge=judge, follow_hidden=self._hidden, spec=self._judged_by)
 
     def trace(self, played: Played) -> Trace:
         """The events as a trace."""
@@ -172,7 +198,7 @@ class Judge:
 
     def _by_clauses(self, trace: Trace) -> list[Broken]:
         """What the boundary clauses alone find, event by event, whether or not the model explains the rest."""
-        monitor = Monitor(self._spec, sizes={"worker": self._workers})
+        monitor = Monitor(self._spec, sizes=self._scope)
         found: list[Broken] = []
         for index, event in enumerate(trace.events):
             for b in monitor.observe(event):
@@ -208,6 +234,11 @@ def _left_open(jobs: Sequence[int], at: int) -> Broken:
     return Broken(f"{LEFT_OPEN}:rest", LEFT_OPEN, "connector", message, at)
 
 
+def _owed(property_id: str, requests: Sequence[str], at: int) -> Broken:
+    message = f"{', '.join(requests)}: stays as it is, however often the engine steps"
+    return Broken(f"{property_id}:rest", property_id, "connector", message, at)
+
+
 def _raised(error: dict[str, Any], at: int) -> Broken:
     if error["kind"] == "died":
         return Broken(DIES, DIES, "connector", error["message"], at)
@@ -229,15 +260,17 @@ def _first_of_each(broken: Sequence[Broken], spec: Specification) -> list[Broken
     return [b for b in first.values() if clauses.get(b.property) not in properties]
 
 
-def _steps_judged(spec: Specification) -> dict[str, list[str]]:
-    """Which clauses and action properties an event of each kind is held to."""
-    judged: dict[str, list[str]] = {ORACLE_EVENT: [ORACLE["read"]]}
+def _steps_judged(spec: Specification, hidden: bool) -> dict[str, list[str]]:
+    """Which clauses and action properties an event, or an action, is held to; hidden ones if they are recorded."""
+    known = spec.properties_by_name()
+    judged: dict[str, list[str]] = {ORACLE_EVENT: [ORACLE["read"]] if ORACLE["read"] in known else []}
     for p in spec.properties:
         names = p.actions if isinstance(p, ActionProperty) else (p.action,) if isinstance(p, BoundaryClause) else ()
         for name in names:
             action = spec.action(name)
-            if action.observed:
-                judged.setdefault(action.event, []).append(p.id)
+            if action.observed or hidden:
+                for key in {action.event, action.name}:
+                    judged.setdefault(key, []).append(p.id)
     return judged
 
 
@@ -263,8 +296,9 @@ def _with_premises(spec: Specification) -> Specification:
 
 def property_ids(spec: Specification) -> list[str]:
     """The properties that the gate judges by: no lemmas (they speak of our bookkeeping), no witnesses."""
+    kinds = (BoundaryClause, ActionProperty, Invariant)
     return [
         p.id
         for p in spec.properties
-        if p.id not in NOT_AT_A_BOUNDARY and binds_all(p) and isinstance(p, (BoundaryClause, ActionProperty, Invariant))
+        if p.id not in NOT_AT_A_BOUNDARY and binds_all(p) and not p.only_in_slices and isinstance(p, kinds)
     ]

@@ -1,48 +1,30 @@
-"""Runs the gate on one connector: chooses the engine, searches, and concludes."""
+"""Runs the gate on one connector: chooses engine and modules, searches, and concludes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from interlock.adapters.gate.choose import Chosen, choose, refuse_values
 from interlock.adapters.gate.config import connector_config as read_config
+from interlock.adapters.gate.drivers.vllm import Part
 from interlock.adapters.gate.errors import GateUsageError
 from interlock.adapters.gate.exists import require
 from interlock.adapters.gate.finding import Reporting
-from interlock.adapters.gate.judge import (
-    CRASH,
-    DIES,
-    HANG,
-    NOT_AT_A_BOUNDARY,
-    REFINES,
-    UNEXPLAINED,
-    Judge,
-    Judgement,
-    Played,
-    property_ids,
-)
-from interlock.adapters.gate.profiles import PROFILES
-from interlock.adapters.gate.result import GateResult, GateVerdict, Progress
+from interlock.adapters.gate.judge import NOT_AT_A_BOUNDARY, Judge, Judgement, Played, property_ids
+from interlock.adapters.gate.modules import KV, GateModule
+from interlock.adapters.gate.modules.kv import SHIM
+from interlock.adapters.gate.profiles import PROFILES, Profile
+from interlock.adapters.gate.result import GateResult, ModuleResult, Progress, conclude, summed
 from interlock.adapters.gate.scenario import Scenario
 from interlock.adapters.gate.search import Found, Search, Searched
-from interlock.adapters.gate.seeds import seeds
 from interlock.adapters.own import OWN_MACHINE
-from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import LeadsTo
-from interlock.spec.language.specification import UnknownName
-from interlock.statemachine.errors import UnsupportedSwitch
-from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
 from interlock.statemachine.plural import counted
-
-SHIM = "interlock.adapters.vllm.shim:InterlockShim"
-"""Our own machine, where a real vLLM scheduler drives it."""
-NOT_IN_THIS_HARNESS = ("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing stores")
-"""What the harness on a real scheduler never does; listed in every such run."""
-
-AUTOMATIC = (CRASH, HANG, DIES, UNEXPLAINED, REFINES)
-"""Findings that are no property of the specification."""
 
 
 class Driver(Protocol):
@@ -52,8 +34,39 @@ class Driver(Protocol):
     def unobserved(self) -> str:
         """Why no job is seen; empty if jobs are seen."""
 
-    def play(self, scenario: Scenario) -> Played:
+    def play(self, scenario: Scenario, part: Part | None = None) -> Played:
         """Play one scenario; what the connector raises is part of the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run is given.
+
+    Args:
+        options: that a repetition of a finding needs.
+        deadline: when playing has to end, on the monotonic clock; empty before it begins.
+    """
+
+    connector: str
+    engine: str
+    profile: str
+    seed: int
+    seconds: float
+    boundary_only: bool
+    options: tuple[str, ...]
+    trace_dir: Path | None
+    progress: Callable[[Progress], None] | None
+    deadline: list[float] = field(default_factory=list)
+
+    @property
+    def own(self) -> bool:
+        """Whether our own machine is under test."""
+        return self.connector == OWN_MACHINE
+
+    @property
+    def limits(self) -> Profile:
+        """Of the profile."""
+        return PROFILES[self.profile]
 
 
 def run_gate(
@@ -67,6 +80,7 @@ def run_gate(
     budget: float | None = None,
     properties: list[str] | None = None,
     sets: dict[str, str] | None = None,
+    modules: Sequence[str] = (),
     observer: str | None = None,
     boundary_only: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -80,6 +94,7 @@ def run_gate(
         vllm: a release; default: the installed one, else the newest that is supported.
         budget: seconds; a run that meets it is inconclusive unless it found something.
         sets: switches of our own machine.
+        modules: of the specification, by which our own machine is judged; none: all that can be played.
         observer: ``package.module:Class`` that decodes the connector's metadata.
         boundary_only: be content with what needs no observer.
         trace_dir: where to write a trace per finding.
@@ -87,121 +102,134 @@ def run_gate(
     Raises:
         GateUsageError, UnknownName: what was asked for does not exist or does not go together; nothing was fetched.
     """
-    wanted = [_known_property(p) for p in properties or []]
-    switches = SPECIFICATION.switch_values("interlock", sets)
-    if sets and connector != OWN_MACHINE:
+    own = connector == OWN_MACHINE
+    if sets and not own:
         raise GateUsageError(f"--set changes our own machine, not {connector}", "gate interlock, or leave --set out")
-    try:
-        refuse_what_is_not_run(switches)
-    except UnsupportedSwitch as error:
-        raise GateUsageError(error.wrong, error.right) from error
-    if connector != OWN_MACHINE and engine == "embedded":
+    if not own and engine == "embedded":
         raise GateUsageError(f"{connector} needs a vLLM scheduler", "leave --engine out, or say --engine vllm")
-    limits = PROFILES[profile]
-    context, release, workers = _driver(connector, connector_config, engine, vllm, observer, switches, progress)
+    release = _release(vllm) if engine == "vllm" else None
+    choice = choose(
+        own=own, engine=engine, release=release, names=modules, sets=sets or {}, properties=properties or []
+    )
+    refuse_values(choice.chosen)
     given = {"--connector-config": connector_config, "--observer": observer}
     options = [w for name, value in given.items() if value is not None for w in (name, value)]
     options += ["--boundary-only"] if boundary_only else []
     options += ["--profile", profile] if profile != "quick" else []
-    reporting = Reporting(connector, release, seed, sets or {}, tuple(options), trace_dir)
+    limits = PROFILES[profile]
+    seconds = limits.seconds_of(len(choice.chosen)) if budget is None else budget
+    run = Run(connector, engine, profile, seed, seconds, boundary_only, tuple(options), trace_dir, progress)
+    kv = next((c for c in choice.chosen if c.module is KV), None)
+    context, release, workers = _driver(run, connector_config, release, observer, kv)
     with context as driver:
-        judge = Judge(
-            source=engine,
-            switches=switches if connector == OWN_MACHINE else None,
-            workers=workers,
-            meta={"connector": connector, "vllm": release, "seed": seed},
-            # What a recorder sees on a real scheduler does not order flushes and empty steps as the machine does.
-            refines=connector == OWN_MACHINE and engine == "embedded",
-        )
-
-        def play(scenario: Scenario) -> Judgement:
-            return judge(driver.play(scenario))
-
-        search = Search(
-            play,
-            seed=seed,
-            count=limits.scenarios,
-            seconds=limits.seconds if budget is None else budget,
-            wanted=wanted,
-            progress=_reporter(progress, limits.scenarios, reporting),
-        )
-        searched = search.run(seeds())
-        unobserved = "" if boundary_only else driver.unobserved
-    result = GateResult("clean", "", connector, release, seed, profile, searched.scenarios, searched.steps)
-    judged = {p: searched.judged.get(p, 0) for p in property_ids(SPECIFICATION) if not wanted or p in wanted}
-    result.rules = {p: n for p, n in judged.items() if n}
-    result.never_exercised = [p for p, n in judged.items() if n == 0]
-    result.never_exercised += [] if wanted else [*NOT_AT_A_BOUNDARY, *_leads_to()]
-    result.never_exercised += NOT_IN_THIS_HARNESS if engine == "vllm" else ()
-    result.not_expressible = searched.not_expressible
-    result.findings = [reporting.finding(f) for f in searched.found.values()]
-    result.verdict, result.reason = _verdict(result, searched, unobserved)
+        run.deadline.append(time.monotonic() + seconds)
+        parts = [judge_module(run, c, driver, release, workers) for c in choice.chosen]
+    result = GateResult("clean", "", connector, release, seed, profile)
+    summed(result, parts)
+    result.never_exercised += [f"module {name}: it {why}" for name, why in choice.left_out.items()]
+    result.verdict, result.reason = conclude(result.modules)
     return result
 
 
-def _verdict(result: GateResult, searched: Searched, unobserved: str) -> tuple[GateVerdict, str]:
-    """Findings beat inconclusive beats clean; a fault of the scheduler or of ours never makes a connector red."""
-    theirs = [f for f in result.findings if f.side == "connector"]
-    if theirs:
-        cut = f" ({searched.cut_short})" if searched.cut_short else ""
-        return "findings", ", ".join(f.id for f in theirs) + cut
-    for f in result.findings:
-        what = "vLLM's scheduler failed" if f.side == "scheduler" else "the model does not explain what was seen"
-        return "inconclusive", f"{what}: {f.summary}"
-    if searched.cut_short:
-        return "inconclusive", searched.cut_short
-    if unobserved:
-        not_checked = [p for p in result.never_exercised if p in property_ids(SPECIFICATION)]
-        return "inconclusive", f"{unobserved}; rules not checked: {', '.join(not_checked)}"
-    if not result.rules:
-        return "inconclusive", "no scenario exercised a property that was asked for"
-    return "clean", f"{counted(searched.scenarios, 'scenario')} broke none of {len(result.rules)} properties"
+def judge_module(run: Run, chosen: Chosen, driver: Driver, release: str | None, workers: int) -> ModuleResult:
+    """What comes of one module."""
+    module, wanted = chosen.module, chosen.wanted
+    reporting = Reporting(
+        run.connector, release, run.seed, chosen.sets, run.options, run.trace_dir, module=module
+    )  # fmt: skip
+    judges: dict[str, Judge] = {}
+
+    def play(scenario: Scenario) -> Judgement:
+        if scenario.pool not in judges:
+            judges[scenario.pool] = _judge_of(run, chosen, scenario.pool, release, workers)
+        part = module.part(scenario, chosen.values) if run.own and run.engine == "vllm" else None
+        return judges[scenario.pool](driver.play(scenario, part))
+
+    count = run.limits.scenarios if module is KV else run.limits.scenarios_more
+    search = Search(
+        play,
+        seed=run.seed,
+        count=count,
+        seconds=run.seconds,
+        deadline=run.deadline[0] if run.deadline else None,
+        draw=module.scenarios(chosen.sets),
+        drain=module.drain,
+        wanted=wanted,
+        progress=_reporter(run.progress, count, reporting),
+    )
+    searched = search.run(module.seeds(chosen.sets))
+    result = ModuleResult(module.name, module.tests if run.own else run.connector)
+    result.scenarios, result.steps = searched.scenarios, searched.steps
+    shown = () if module is KV else module.at_rest
+    known = [*property_ids(module.spec), *shown]
+    judged = {p: searched.judged.get(p, 0) for p in known if not wanted or p in wanted}
+    result.rules = {p: n for p, n in judged.items() if n}
+    unjudged = [p for p, n in judged.items() if n == 0]
+    result.never_exercised = list(unjudged)
+    if not wanted:
+        result.never_exercised += [
+            *(NOT_AT_A_BOUNDARY if module is KV else ()),
+            *(p for p in _leads_to(module) if p not in shown),
+        ]
+    result.never_exercised += module.lacks if run.engine == "vllm" else ()
+    result.not_expressible = searched.not_expressible
+    result.findings = [reporting.finding(f) for f in searched.found.values()]
+    unobserved = "" if run.boundary_only or module is not KV else driver.unobserved
+    result.conclude(searched.cut_short, f"{unobserved}; rules not checked: {', '.join(unjudged)}" if unobserved else "")
+    return result
+
+
+def _judge_of(run: Run, chosen: Chosen, pool: str, release: str | None, workers: int) -> Judge:
+    module = chosen.module
+    return Judge(
+        source=run.engine,
+        switches=module.given(pool, chosen.values) if run.own else None,
+        workers=workers,
+        scope=module.scope(pool),
+        elements=module.elements(pool),
+        meta={"connector": run.connector, "vllm": release, "seed": run.seed},
+        # What a recorder of KV transfers sees on a real scheduler does not order flushes and empty steps as the
+        # machine does; where hidden steps are recorded, a trace is a behaviour of the specification or it is not.
+        refines=run.own and (run.engine == "embedded" or module.hidden),
+        hidden=module.hidden,
+        at_rest=() if module is KV else module.at_rest,
+        spec=module.spec,
+    )
+
+
+def _release(vllm: str | None) -> str:
+    from interlock.adapters.vllm.releases import NEWEST, installed
+
+    return vllm or installed() or NEWEST
 
 
 def _driver(
-    connector: str,
-    config: str | None,
-    engine: str,
-    vllm: str | None,
-    observer: str | None,
-    switches: dict[str, str],
-    progress: Callable[[Progress], None] | None,
+    run: Run, config: str | None, release: str | None, observer: str | None, kv: Chosen | None
 ) -> tuple[AbstractContextManager[Driver], str | None, int]:
     """What plays, the release that it plays with, and how many workers it has."""
-    if connector == OWN_MACHINE and (config is not None or observer is not None):
+    switches = KV.values(kv.sets if kv is not None else {})
+    if run.own and (config is not None or observer is not None):
         raise GateUsageError("our own machine takes no --connector-config and no --observer", "leave them out")
-    if engine == "embedded":
+    if release is None:
         from interlock.adapters.gate.drivers.embedded import WORKERS, EmbeddedDriver
 
         return nullcontext(EmbeddedDriver(switches)), None, WORKERS
     from interlock.adapters.gate.drivers.vllm import VllmDriver
-    from interlock.adapters.vllm.releases import NEWEST, installed
 
-    extra = {"switches": switches} if connector == OWN_MACHINE else read_config(config)
-    if connector != OWN_MACHINE:
-        require("connector", connector)
+    extra = {"switches": switches} if run.own else read_config(config)
+    if not run.own:
+        require("connector", run.connector)
     if observer is not None:
         require("--observer", observer)
-    release = vllm or installed() or NEWEST
-    if progress is not None:
-        progress(Progress(f"starting vLLM {release}"))
-    driver = VllmDriver(SHIM if connector == OWN_MACHINE else connector, extra, release, observer)
+    if run.progress is not None:
+        run.progress(Progress(f"starting vLLM {release}"))
+    driver = VllmDriver(SHIM if run.own else run.connector, extra, release, observer, tried=kv is not None)
     return driver, driver.vllm, 1
 
 
-def _leads_to() -> list[str]:
+def _leads_to(module: GateModule) -> list[str]:
     """What must happen some day cannot be judged by a trace that ends."""
-    return [p.id for p in SPECIFICATION.properties if isinstance(p, LeadsTo)]
-
-
-def _known_property(name: str) -> str:
-    if name in AUTOMATIC:
-        return name
-    known = property_ids(SPECIFICATION)
-    property_id = SPECIFICATION.property(name).id
-    if property_id not in known:
-        raise UnknownName("property that the gate judges by", name, [*known, *AUTOMATIC])
-    return property_id
+    return [p.id for p in module.spec.properties if isinstance(p, LeadsTo)]
 
 
 def _reporter(
@@ -213,6 +241,7 @@ def _reporter(
     def report(searched: Searched, found: Found | None) -> None:
         counts = {"scenario": searched.scenarios, "step": searched.steps, "finding": len(searched.found)}
         text = ", ".join(counted(n, what) for what, n in counts.items())
+        text = text if reporting.module is KV else f"module {reporting.module.name}: {text}"
         progress(Progress(text, searched.scenarios, total, None if found is None else reporting.finding(found)))
 
     return report

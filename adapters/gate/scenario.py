@@ -56,7 +56,7 @@ class Scenario:
 
     def plain(self) -> list[Operation]:
         """The operations as plain JSON."""
-        return [{k: list(v) if isinstance(v, tuple) else v for k, v in o} for o in self.operations]
+        return [{k: _thaw(v) for k, v in o} for o in self.operations]
 
     def sized(self, block_size: int) -> list[Operation]:
         """The operations for an engine with blocks of so many tokens."""
@@ -70,7 +70,11 @@ class Scenario:
 
 
 def _freeze(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(map(_freeze, value)) if isinstance(value, list) else value
+
+
+def _thaw(value: Any) -> Any:
+    return list(map(_thaw, value)) if isinstance(value, tuple) else value
 
 
 def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.SearchStrategy[Scenario]:
@@ -190,20 +194,17 @@ def simplify(scenario: Scenario, still: Callable[[Scenario], bool]) -> Scenario:
     return scenario
 
 
-def in_words(scenario: Scenario) -> tuple[str, ...]:
-    """One line per operation."""
-    lines: list[str] = []
-    for o in scenario.plain():
-        match o["op"]:
-            case "add":
-                tail = f" + {o['tail']} token" if o["tail"] == 1 else f" + {o['tail']}" if o["tail"] else ", aligned"
-                lines.append(f"{o['request']} arrives with prompt {' '.join(o['prompt'])}{tail}")
-            case "step":
-                lines.append("the engine steps")
-            case "complete":
-                lines.append(f"open job {o['nth']} (oldest first) completes with the next step")
-            case "copy":
-                lines.append(f"the bytes of job {o['nth']} (oldest first) move")
-            case "abort":
-                lines.append(f"{o['request']} is aborted")
-    return tuple(lines)
+def in_words(o: Operation) -> str:
+    """One line for an operation."""
+    match o["op"]:
+        case "add":
+            tail = f" + {o['tail']} token" if o["tail"] == 1 else f" + {o['tail']}" if o["tail"] else ", aligned"
+            return f"{o['request']} arrives with prompt {' '.join(o['prompt'])}{tail}"
+        case "step":
+            return "the engine steps"
+        case "complete":
+            return f"open job {o['nth']} (oldest first) completes with the next step"
+        case "copy":
+            return f"the bytes of job {o['nth']} (oldest first) move"
+        case _:
+            return f"{o['request']} is aborted"

@@ -6,14 +6,15 @@ The specification's own counterexamples come first. One seed decides everything.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from interlock.adapters.gate.judge import DIES, HANG, Broken, Judgement
-from interlock.adapters.gate.scenario import DRAIN, Scenario, scenarios, simplify
+from interlock.adapters.gate.scenario import DRAIN, Operation, Scenario, scenarios, simplify
 from interlock.statemachine.plural import counted
 
 
@@ -62,8 +63,11 @@ class Search:
 
     Args:
         play: plays a scenario and judges it.
+        draw: the scenarios to draw from.
+        drain: what is done at the end of each that is drawn.
         count: how many scenarios to draw; what shrinking plays does not count.
         seconds: a hard limit; a search that meets it says so in ``cut_short``.
+        deadline: when these seconds end, if they began before this search.
         wanted: findings to look for, by property; everything, if empty.
     """
 
@@ -74,11 +78,16 @@ class Search:
         seed: int,
         count: int,
         seconds: float,
+        deadline: float | None = None,
+        draw: st.SearchStrategy[Scenario] | None = None,
+        drain: Sequence[Operation] = DRAIN,
         wanted: Iterable[str] = (),
         progress: Callable[[Searched, Found | None], None] | None = None,
     ) -> None:
         self._play, self._seed, self._count = play, seed, count
-        self._deadline = time.monotonic() + seconds
+        self._draws = scenarios() if draw is None else draw
+        self._drain = Scenario.of("", drain).operations
+        self._deadline = time.monotonic() + seconds if deadline is None else deadline
         self._seconds = seconds
         self._wanted = frozenset(wanted)
         self._progress = progress
@@ -114,9 +123,9 @@ class Search:
             report_multiple_bugs=False,
             verbosity=hypothesis.Verbosity.quiet,
         )
-        @given(scenarios())
+        @given(self._draws)
         def drawn(scenario: Scenario) -> None:
-            full = Scenario(scenario.pool, scenario.operations + Scenario.of("", DRAIN).operations)
+            full = Scenario(scenario.pool, scenario.operations + self._drain)
             judgement = self._judged(full) if target else self._count_in(full)
             ids = [b.id for b in self._new(judgement)]
             if not target and ids:

@@ -3,8 +3,8 @@
 from rich.console import RenderableType
 from rich.text import Text
 
-from interlock.adapters.documents.gate import Finding, GateDocument
-from interlock.adapters.report.console import block, conclusion, stack, table
+from interlock.adapters.documents.gate import Finding, GateDocument, GateModule
+from interlock.adapters.report.console import block, conclusion, stack, table, word
 from interlock.statemachine.plural import counted
 
 
@@ -15,19 +15,34 @@ def render(document: GateDocument) -> RenderableType:
         f"{document.connector} on {engine}, profile {document.profile}, seed {document.seed}:"
         f" {counted(document.scenarios, 'scenario')}, {counted(document.steps, 'step')}"
     )
-    rules = table("rule", "judged", numbers=frozenset({"judged"}))
-    for rule, count in document.rules.items():
-        rules.add_row(rule, f"{count:,}")
+    sections = [m for m in document.modules if len(document.modules) > 1]
     unmodelled = [f"{kind}: {count:,}" for kind, count in document.not_expressible.items()]
     return stack(
         head,
-        rules if document.rules else None,
+        *(_module(m) for m in sections),
+        _rules(document.rules) if document.rules and not sections else None,
         *(_finding(finding) for finding in document.findings),
         block("Never exercised:", document.never_exercised) if document.never_exercised else None,
         block("Events of kinds that are not modelled:", unmodelled) if unmodelled else None,
         Text(),
         conclusion(document),
     )
+
+
+def _module(module: GateModule) -> RenderableType:
+    played = f"{counted(module.scenarios, 'scenario')}, {counted(module.steps, 'step')}"
+    return stack(
+        Text(),
+        Text.assemble((f"Module {module.module}", "bold"), f": {module.tests}, {played}: ", word(module.verdict)),
+        _rules(module.rules) if module.rules else None,
+    )
+
+
+def _rules(judged: dict[str, int]) -> RenderableType:
+    rules = table("rule", "judged", numbers=frozenset({"judged"}))
+    for rule, count in judged.items():
+        rules.add_row(rule, f"{count:,}")
+    return rules
 
 
 def _finding(finding: Finding) -> RenderableType:

@@ -6,7 +6,7 @@ The first line out is {"ready": {"vllm": "0.20.2", "seconds": 9.1}}. Then each l
 
     {"connector": "vllm:SimpleCPUOffloadConnector", "config": {...}, "sizes": {"gpu_blocks": 8},
      "scenarios": [[{"op": "add", ...}, {"op": "step"}], ...], "step_seconds": 10,
-     "observer": "package.module:Class"}
+     "observer": "package.module:Class", "module": "kv"}
 
 or one to time a connector's hooks (hook_times.py),
 
@@ -69,7 +69,8 @@ class Jobs:
             constructor = self._constructor(job)
             seconds = float(job.get("step_seconds", 10.0))
             observer = job.get("observer")
-            results = [play(constructor, s, seconds, observer).to_json() for s in job["scenarios"]]
+            module = job.get("module", "kv")
+            results = [play(constructor, s, seconds, observer, module).to_json() for s in job["scenarios"]]
         except ScenarioError as error:
             return {"error": {"kind": "usage", "message": str(error)}}
         except NoObserverError as error:
@@ -87,7 +88,8 @@ class Jobs:
         if key not in self._constructors:
             connector, config, sizes = parts
             try:
-                target = Target(str(connector), dict(config))
+                kind = "ec" if job.get("module") == "encoder" else "kv"
+                target = Target(str(connector), dict(config), kind=kind)
                 wanted = Sizes(**sizes)
             except TypeError as error:
                 raise ConstructError(f"sizes or config of the job: {error}") from error

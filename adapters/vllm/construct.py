@@ -14,10 +14,13 @@ import importlib
 import inspect
 import json
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from interlock.adapters.vllm import tiny_images
 
 TINY_MODEL = Path(__file__).parent / "tiny_model"
 ARCHITECTURE = "InterlockTinyForCausalLM"
@@ -40,9 +43,13 @@ class Sizes:
     max_num_seqs: int = 8
     max_num_batched_tokens: int = 2048
     max_model_len: int = 2048
+    chunk: int = 0
+    """Tokens that a prompt is computed by while another request is there (long_prefill_token_threshold); 0: all."""
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
+            if name == "chunk" and value == 0:
+                continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ConstructError(f"{name} must be a positive integer, not {value!r}")
         if self.max_num_batched_tokens < self.max_num_seqs:
@@ -53,12 +60,14 @@ class Sizes:
 class Target:
     """Which connector, and its transfer config.
 
-    `connector` is `vllm:NAME`, a name that vLLM has registered, or `package.module:Class`.
+    `connector` is `vllm:NAME`, a name that vLLM has registered, or `package.module:Class`; `kind` says of what: of KV,
+    or of the encoder cache (ec), for which the model takes images.
     """
 
     connector: str
     extra: dict[str, Any] = field(default_factory=dict)
     kv_role: str = "kv_both"
+    kind: str = "kv"
 
     @property
     def class_name(self) -> str:
@@ -75,6 +84,23 @@ class Target:
         module, colon, name = self.connector.partition(":")
         if not (module and colon and name):
             raise ConstructError(f"connector {self.connector!r} is neither vllm:NAME nor package.module:Class")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """An image in a prompt. `here`: its data is there, so that it can be encoded."""
+
+    item: str
+    offset: int
+    length: int
+    here: bool = True
+
+    def made(self) -> Any:
+        """As vLLM has it."""
+        from vllm.multimodal.inputs import MultiModalFeatureSpec, MultiModalKwargsItem, PlaceholderRange
+
+        data = MultiModalKwargsItem.dummy() if self.here else None
+        return MultiModalFeatureSpec(data, "image", self.item, PlaceholderRange(self.offset, self.length))
 
 
 def keywords(function: Any, **wanted: Any) -> dict[str, Any]:
@@ -179,14 +205,16 @@ class Constructor:
         from vllm.config import (
             CacheConfig,
             DeviceConfig,
-            KVTransferConfig,
             ModelConfig,
             SchedulerConfig,
             VllmConfig,
         )
 
         _register_tiny_model()
-        sizes = self.sizes
+        sizes, images = self.sizes, {}
+        if self.target.kind == "ec":
+            tiny_images.register()
+            images = {"hf_overrides": {"architectures": [tiny_images.ARCHITECTURE]}}
         fields = {f.name for f in dataclasses.fields(SchedulerConfig)}
         scheduler_wanted: dict[str, Any] = {
             "max_num_seqs": sizes.max_num_seqs,
@@ -196,11 +224,11 @@ class Constructor:
             "async_scheduling": False,
             "watermark": 0.0,
             "is_encoder_decoder": False,
+            "long_prefill_token_threshold": sizes.chunk,
         }
         init_only = set(inspect.signature(SchedulerConfig).parameters)
         scheduler_config = SchedulerConfig(**{k: v for k, v in scheduler_wanted.items() if k in fields | init_only})
         cache_config = CacheConfig(block_size=sizes.block_size, enable_prefix_caching=True)
-        module_path = self.target.module_path
         try:
             vllm_config = VllmConfig(
                 model_config=ModelConfig(
@@ -209,18 +237,12 @@ class Constructor:
                     dtype="float32",
                     max_model_len=sizes.max_model_len,
                     enforce_eager=True,
+                    **images,
                 ),
                 cache_config=cache_config,
                 scheduler_config=scheduler_config,
                 device_config=DeviceConfig("cpu"),
-                kv_transfer_config=KVTransferConfig(
-                    kv_connector=self.target.class_name,
-                    kv_role=self.target.kv_role,
-                    kv_connector_module_path=module_path,
-                    kv_connector_extra_config=self.extra,
-                    # /dev/shm files are named after it and survive a crash: never reuse one.
-                    engine_id=f"interlock-{uuid.uuid4().hex}",
-                ),
+                **self._transfer_config(),
             )
         except Exception as error:
             raise ConstructError(f"vLLM refuses the config: {_first_line(error)}") from error
@@ -233,6 +255,30 @@ class Constructor:
         if hasattr(cache_config, "hash_block_size"):
             cache_config.hash_block_size = sizes.block_size
         return vllm_config
+
+    def _transfer_config(self) -> dict[str, Any]:
+        """The connector, as vLLM's config names it."""
+        from vllm.config import KVTransferConfig
+
+        if self.target.kind == "ec":
+            from vllm.config import ECTransferConfig
+
+            made = ECTransferConfig(
+                ec_connector=self.target.class_name,
+                ec_role="ec_consumer",
+                ec_connector_module_path=self.target.module_path,
+                ec_connector_extra_config=self.extra,
+            )
+            return {"ec_transfer_config": made}
+        config = KVTransferConfig(
+            kv_connector=self.target.class_name,
+            kv_role=self.target.kv_role,
+            kv_connector_module_path=self.target.module_path,
+            kv_connector_extra_config=self.extra,
+            # /dev/shm files are named after it and survive a crash: never reuse one.
+            engine_id=f"interlock-{uuid.uuid4().hex}",
+        )
+        return {"kv_transfer_config": config}
 
     def kv_cache_config(self) -> Any:
         """One full-attention group with one layer."""
@@ -266,8 +312,8 @@ class Constructor:
 
     # -- what the harness uses -------------------------------------------------------------------
 
-    def scheduler(self) -> Any:
-        """A fresh scheduler with a fresh connector, made by vLLM's own factory."""
+    def scheduler(self, scheduler_class: Any = None) -> Any:
+        """A fresh scheduler, vLLM's or one made from it, with a fresh connector, made by vLLM's own factory."""
         from vllm.v1.core.sched.scheduler import Scheduler
         from vllm.v1.structured_output import StructuredOutputManager
 
@@ -282,17 +328,18 @@ class Constructor:
             hash_block_size=self.sizes.block_size,
         )
         try:
-            scheduler = Scheduler(**wanted)
+            scheduler = (scheduler_class or Scheduler)(**wanted)
         except Exception as error:
             raise ConstructError(
                 f"{self.target.connector} cannot be built with transfer config "
                 f"{json.dumps(self.extra)}: {type(error).__name__}: {_first_line(error)}"
             ) from error
-        if scheduler.connector is None:
+        made = scheduler.ec_connector if self.target.kind == "ec" else scheduler.connector
+        if made is None:
             raise ConstructError(f"vLLM built no connector for {self.target.connector}")
         return scheduler
 
-    def request(self, request_id: str, prompt: list[int], max_tokens: int) -> Any:
+    def request(self, request_id: str, prompt: list[int], max_tokens: int, features: Sequence[Feature] = ()) -> Any:
         """A request that stops only by length."""
         from vllm import SamplingParams
         from vllm.v1.request import Request
@@ -306,6 +353,7 @@ class Constructor:
                 pooling_params=None,
                 eos_token_id=None,  # up to 0.18
                 block_hasher=self.hasher,
+                **({"mm_features": [f.made() for f in features]} if features else {}),
             )
         )
 

@@ -55,7 +55,7 @@ class Harness:
         )
         self.ghost = Ghost()
         self.prefixes: dict[str, Prefix] = {}
-        self.open_jobs: list[OpenJob] = []  # oldest first
+        self.jobs: list[OpenJob] = []  # oldest first
         self.faults: list[Fault] = []
 
     @property
@@ -95,7 +95,7 @@ class Harness:
 
     def complete(self, nth: int) -> bool:
         """The nth oldest open job completes with the next step; False where there is none."""
-        waiting = [job for job in self.open_jobs if not job.completing]
+        waiting = [job for job in self.jobs if not job.completing]
         if not 0 <= nth < len(waiting):
             return False
         waiting[nth].completing = True
@@ -103,7 +103,7 @@ class Harness:
 
     def copy(self, nth: int) -> bool:
         """The bytes of the nth oldest job that are still to move, move now."""
-        waiting = [job for job in self.open_jobs if not job.copied]
+        waiting = [job for job in self.jobs if not job.copied]
         if not 0 <= nth < len(waiting):
             return False
         self._copy(waiting[nth])
@@ -113,8 +113,8 @@ class Harness:
         """schedule, the worker's step, update_from_output."""
         output = self.scheduler.schedule()
         decoded = self.recorder.decoded
-        self.open_jobs += [OpenJob(job, self._expected(job)) for job in decoded.jobs]
-        for open_job in self.open_jobs:
+        self.jobs += [OpenJob(job, self._expected(job)) for job in decoded.jobs]
+        for open_job in self.jobs:
             if open_job.job.id in decoded.flushed:  # handle_preemptions: a barrier
                 self._copy(open_job)
                 self._check_store(open_job)
@@ -196,10 +196,10 @@ class Harness:
             self.ghost.copy(open_job.job.kind, open_job.job.pairs)
 
     def _finish_jobs(self, finished_requests: set[str]) -> Report:
-        done = [job for job in self.open_jobs if job.completing]
+        done = [job for job in self.jobs if job.completing]
         for open_job in done:
             self._copy(open_job)
-            self.open_jobs.remove(open_job)
+            self.jobs.remove(open_job)
             self._check_store(open_job)
         return self.recorder.observer.report([j.job for j in done], finished_requests)
 

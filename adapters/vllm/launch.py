@@ -80,8 +80,13 @@ class Child:
         step_seconds: float = 10.0,
         seconds: float = ANSWER_SECONDS,
         observer: str | None = None,
+        module: str = "kv",
     ) -> list[dict[str, Any]]:
-        """Play scenarios, each on a fresh scheduler; one result per scenario (scenario.Played)."""
+        """Play scenarios, each on a fresh scheduler; one result per scenario (scenario.Played).
+
+        Args:
+            module: whose harness plays them (stages.py).
+        """
         job = {
             "connector": connector,
             "config": config or {},
@@ -89,6 +94,7 @@ class Child:
             "scenarios": list(scenarios),
             "step_seconds": step_seconds,
             "observer": observer,
+            "module": module,
         }
         self._ask(job)
         results: list[dict[str, Any]] = self._answer(seconds, f"play {len(scenarios)} scenarios")["results"]

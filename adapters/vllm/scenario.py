@@ -1,4 +1,6 @@
-"""A scenario: a plain JSON list of operations, played on a fresh scheduler.
+"""A scenario: a plain JSON list of operations, played on a fresh scheduler by the harness of a module.
+
+The operations of module kv (those of another are with its harness, see `stage`):
 
 - {"op": "add", "request": "A", "prompt": ["p", "q"], "tail": 1, "max_tokens": 2}: the prompt is one
   full block per symbol, then `tail` tokens (default 0) that are the same for every request
@@ -15,6 +17,7 @@ every sublist of a scenario is a scenario, which shrinking needs.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import inspect
 import time
 import traceback
@@ -25,11 +28,12 @@ from typing import Any
 
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.harness import VOCABULARY, DriveError, Harness
+from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.adapters.vllm.timeout import StepTimeoutError, time_limit
 
 Scenario = Sequence[dict[str, Any]]
 
-SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
+SHAPES: Shapes = {
     "add": {"request": (str,), "prompt": (list,), "tail": (int,), "max_tokens": (int,)},
     "step": {},
     "complete": {"nth": (int,)},
@@ -53,6 +57,7 @@ class Played:
     ignored: list[int] = field(default_factory=list)  # indexes of operations without effect
     open_jobs: list[str] = field(default_factory=list)
     unfinished: list[str] = field(default_factory=list)
+    owed: dict[str, list[str]] | None = None
     free_blocks: int | None = None
     error: dict[str, Any] | None = None  # kind, operation, type, message, where
     seconds: float = 0.0
@@ -62,24 +67,78 @@ class Played:
         return dict(vars(self))
 
 
-def check(scenario: Any) -> Scenario:
+class KvHarness(Harness):
+    """The harness of module kv, moved by operations."""
+
+    def apply(self, operation: dict[str, Any]) -> bool:
+        """One operation; False where it finds nothing to act on."""
+        match operation["op"]:
+            case "add":
+                prompt = prompt_tokens(operation["prompt"], operation["tail"], self.block_size)
+                self.add(operation["request"], prompt, operation["max_tokens"])
+                return True
+            case "step":
+                self.step()
+                return True
+            case "complete":
+                return self.complete(operation["nth"])
+            case "copy":
+                return self.copy(operation["nth"])
+            case _:
+                return self.abort(operation["request"])
+
+    @property
+    def under_test(self) -> tuple[type, ...]:
+        """The connector."""
+        return type(self.scheduler.connector).__mro__
+
+    def owed(self) -> dict[str, list[str]] | None:
+        """Nothing that this harness could tell."""
+        return None
+
+    def open_jobs(self) -> list[str]:
+        """By the connector's ids."""
+        return [j.job.id for j in self.jobs]
+
+
+KV = Stage(SHAPES, DEFAULTS, KvHarness)
+_ELSEWHERE = {"engine": "failing_loads", "encoder": "encoder_items"}
+"""Modules whose operations are in another file."""
+
+
+def stage(module: str) -> Stage:
+    """What plays scenarios of a module.
+
+    Raises:
+        ScenarioError: nothing does.
+    """
+    if module == "kv":
+        return KV
+    if module not in _ELSEWHERE:
+        raise ScenarioError(f"module is {module!r}; it is one of kv, {', '.join(_ELSEWHERE)}")
+    found: Stage = importlib.import_module(f"interlock.adapters.vllm.{_ELSEWHERE[module]}").STAGE
+    return found
+
+
+def check(scenario: Any, stage: Stage = KV) -> Scenario:
     """The scenario with its defaults filled in; ScenarioError for a malformed one."""
     if not isinstance(scenario, list):
         raise ScenarioError("a scenario is a JSON list of operations")
-    return [_check_operation(i, operation) for i, operation in enumerate(scenario)]
+    return [_check_operation(i, operation, stage) for i, operation in enumerate(scenario)]
 
 
-def _check_operation(index: int, operation: Any) -> dict[str, Any]:
+def _check_operation(index: int, operation: Any, stage: Stage) -> dict[str, Any]:
     name = operation.get("op") if isinstance(operation, dict) else None
-    if name not in SHAPES:
-        raise ScenarioError(f"operation {index}: op is {name!r}; it is one of {', '.join(SHAPES)}")
-    filled: dict[str, Any] = {key: DEFAULTS[key] for key in SHAPES[name] if key in DEFAULTS} | operation
-    shape = {"op": (str,), **SHAPES[name]}
+    if not isinstance(name, str) or name not in stage.shapes:
+        raise ScenarioError(f"operation {index}: op is {name!r}; it is one of {', '.join(stage.shapes)}")
+    keys = stage.shapes[name]
+    filled: dict[str, Any] = {key: stage.defaults[key] for key in keys if key in stage.defaults} | operation
+    shape = {"op": (str,), **keys}
     if set(filled) != set(shape):
         wrong = sorted(set(filled) ^ set(shape))
         raise ScenarioError(f"operation {index} ({name}): missing or unknown {', '.join(wrong)}")
     for key, types in shape.items():
-        if not isinstance(filled[key], types) or isinstance(filled[key], bool):
+        if type(filled[key]) not in types:
             raise ScenarioError(f"operation {index} ({name}): {key} is {filled[key]!r}")
     return filled
 
@@ -99,9 +158,16 @@ def prompt_tokens(prompt: Sequence[Any], tail: int, block_size: int) -> list[int
     return tokens + list(block_tokens("", block_size)[:tail])
 
 
-def play(constructor: Constructor, scenario: Any, step_seconds: float = 10.0, observer: str | None = None) -> Played:
+def play(
+    constructor: Constructor,
+    scenario: Any,
+    step_seconds: float = 10.0,
+    observer: str | None = None,
+    module: str = "kv",
+) -> Played:
     """Play a scenario on a fresh scheduler; whatever the scheduler raises is part of the result."""
-    operations = check(scenario)
+    stage_ = stage(module)
+    operations = check(scenario, stage_)
     played = Played()
     start = time.perf_counter()
 
@@ -109,11 +175,11 @@ def play(constructor: Constructor, scenario: Any, step_seconds: float = 10.0, ob
         played.events.append({"event": event, **args})
 
     with time_limit(step_seconds, "constructing the scheduler"):
-        harness = Harness(constructor, record, observer)
+        playing = stage_.open(constructor, record, observer)
     for index, operation in enumerate(operations):
         try:
             with time_limit(step_seconds, f"operation {index} ({operation['op']})"):
-                if not _apply(harness, operation):
+                if not playing.apply(operation):
                     played.ignored.append(index)
         except DriveError as error:
             raise ScenarioError(f"operation {index}: {error}") from error
@@ -123,32 +189,16 @@ def play(constructor: Constructor, scenario: Any, step_seconds: float = 10.0, ob
             played.error = {"kind": "timeout", "operation": index, "message": str(error)}
             break
         except Exception as error:
-            played.error = _crash(index, error, harness.scheduler.connector)
+            played.error = _crash(index, error, playing.under_test)
             break
-    played.faults = [fault.to_json() for fault in harness.faults]
-    played.steps = harness.steps
-    played.open_jobs = [j.job.id for j in harness.open_jobs]
-    played.unfinished = harness.unfinished
-    played.free_blocks = harness.scheduler.kv_cache_manager.block_pool.get_num_free_blocks()
+    played.faults = [fault.to_json() for fault in playing.faults]
+    played.steps = playing.steps
+    played.open_jobs = playing.open_jobs()
+    played.unfinished = playing.unfinished
+    played.owed = playing.owed()
+    played.free_blocks = playing.scheduler.kv_cache_manager.block_pool.get_num_free_blocks()
     played.seconds = time.perf_counter() - start
     return played
-
-
-def _apply(harness: Harness, operation: dict[str, Any]) -> bool:
-    match operation["op"]:
-        case "add":
-            prompt = prompt_tokens(operation["prompt"], operation["tail"], harness.block_size)
-            harness.add(operation["request"], prompt, operation["max_tokens"])
-            return True
-        case "step":
-            harness.step()
-            return True
-        case "complete":
-            return harness.complete(operation["nth"])
-        case "copy":
-            return harness.copy(operation["nth"])
-        case _:
-            return harness.abort(operation["request"])
 
 
 CONNECTOR_CODE = ("/kv_connector/", "/kv_offload/", "/simple_kv_offload/", "/ec_connector/")
@@ -158,12 +208,12 @@ CONTRACT_CHECKS = ("kv_xfer", "remote_kv", "connector")
 """Functions of the scheduler that check what a connector hands over (rules R-38 to R-41), by part of name."""
 
 
-def _crash(index: int, error: Exception, connector: object) -> dict[str, Any]:
+def _crash(index: int, error: Exception, under_test: tuple[type, ...]) -> dict[str, Any]:
     """An exception of the scheduler or the connector, with the innermost frame that is not ours.
 
     ``side`` is the connector's if its code was running, or if the scheduler refused what it handed over.
     """
-    files = {inspect.getsourcefile(cls) for cls in type(connector).__mro__ if cls.__module__ != "builtins"}
+    files = {inspect.getsourcefile(cls) for cls in under_test if cls.__module__ != "builtins"}
     # Our own connector is in a folder of the harness, which is nobody's code otherwise.
     harness = ("/interlock/adapters/", "/adapters/vllm/")
     frames = [

@@ -82,7 +82,8 @@ def setting(
         values = spec.switch_values(preset or header.preset, changes)
         if header.slice is not None:
             spec.slice(header.slice)
-        for sort, size in header.scope.items():
+        given = {sort: len(names) for sort, names in (header.elements or {}).items()}
+        for sort, size in (*header.scope.items(), *given.items()):
             spec.sort(sort)
             if size > ELEMENTS_MAX:
                 raise TraceError(place, f"scope has {size} of {sort}", f"replay stands up to {ELEMENTS_MAX}")
@@ -174,7 +175,8 @@ def _where(slice_name: str | None) -> str:
 def _sizes(system: System, header: TraceHeader) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
     """Sizes of all sorts, and the elements that exist from the start.
 
-    A slice's elements are those of its scope. Elsewhere entities become known as events name them;
+    A slice's elements are those of its scope. Elsewhere they are those that the header lists, or become known as
+    events name them;
     a sort that no event can name (workers) has its elements from the start, one if the header
     does not say.
     """
@@ -186,4 +188,6 @@ def _sizes(system: System, header: TraceHeader) -> tuple[dict[str, int], dict[st
         for sort, size in sizes.items()
         if whole or sort not in named
     }
+    if not whole:
+        elements |= header.elements or {}
     return sizes, elements

@@ -51,6 +51,7 @@ class TraceHeader(_Line):
         switches: the value of every switch that differs from the preset; all of them, if the writer likes.
         slice, scope: of an explored run, whose entities are the scope's; elsewhere ``scope`` gives
             the sizes of sorts that no event names (``{"worker": 2}``).
+        elements: by sort, the entities that exist whether or not an event names them (a pool's blocks); no others do.
         events: how many event lines follow, where the writer knows; a reader refuses fewer or more.
         meta: whatever else the writer wants to keep (connector, release, seed). Of it replay reads ``property``:
             what the trace was written for, which is judged whatever is claimed, and said first.
@@ -64,6 +65,7 @@ class TraceHeader(_Line):
     switches: dict[str, str] = {}
     slice: str | None = None
     scope: dict[str, Annotated[int, Field(ge=1, le=SIZE_MAX)]] = {}
+    elements: dict[str, Annotated[tuple[Entity, ...], Field(max_length=SIZE_MAX, strict=False)]] | None = None
     source: Word
     created_by: str = ""
     events: int | None = Field(default=None, ge=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,6 +25,7 @@ def header(
     switches: Mapping[str, str] | None = None,
     slice_: str | None = None,
     scope: Mapping[str, int] | None = None,
+    elements: Mapping[str, Sequence[str]] | None = None,
     created_by: str = "",
     meta: Mapping[str, JsonValue] | None = None,
 ) -> TraceHeader:
@@ -38,6 +39,7 @@ def header(
         switches=dict(switches or {}),
         slice=slice_,
         scope=dict(scope or {}),
+        elements=None if elements is None else {sort: tuple(names) for sort, names in elements.items()},
         source=source,
         created_by=created_by,
         meta=dict(meta or {}),

@@ -20,6 +20,7 @@ class GateRequest:
         connector_config: vLLM's transfer config as JSON text, or the path of a file with it.
         vllm: a release to fetch, or None for the installed one.
         budget: seconds of search, or None for the profile's.
+        modules: of the specification; none: all that can be played.
         observer: `package.module:Class`, or None for the shipped one.
     """
 
@@ -32,6 +33,7 @@ class GateRequest:
     budget: float | None
     properties: list[str] | None
     sets: dict[str, str]
+    modules: tuple[str, ...]
     observer: str | None
     boundary_only: bool
     trace_dir: Path | None
@@ -61,6 +63,7 @@ class GateBinding:
             budget=asked.budget,
             properties=asked.properties,
             sets=asked.sets,
+            modules=asked.modules,
             observer=asked.observer,
             boundary_only=asked.boundary_only,
             progress=self._progress,

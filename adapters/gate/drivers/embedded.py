@@ -22,7 +22,7 @@ class EmbeddedDriver:
     def __init__(self, switches: Mapping[str, str]) -> None:
         self._switches = dict(switches)
 
-    def play(self, scenario: Scenario) -> Played:
+    def play(self, scenario: Scenario, part: object = None) -> Played:
         """Play one scenario; what the machine raises is part of the result."""
         pool = POOLS[scenario.pool]
         sizes = Sizes(num_blocks=pool["gpu_blocks"], num_chunks=pool["cpu_chunks"], num_workers=WORKERS)

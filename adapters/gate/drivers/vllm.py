@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -22,8 +24,21 @@ STEP_SECONDS = 4.0
 SCENARIO_SECONDS = 60.0
 
 
+@dataclass(frozen=True)
+class Part:
+    """How a scenario is played: by the harness of which module, with which connector, config and sizes."""
+
+    module: str
+    connector: str
+    config: Mapping[str, Any]
+    sizes: Mapping[str, int]
+
+
 class VllmDriver:
     """The driver of ``gate vllm:NAME`` and ``gate package.module:Class``; use it as a context.
+
+    Args:
+        tried: whether the connector is made once before anything is played; not where only parts are played.
 
     Attributes:
         vllm: the release that runs, as it calls itself.
@@ -35,7 +50,9 @@ class VllmDriver:
         ChildError: the release does not import here, or it refuses the connector.
     """
 
-    def __init__(self, connector: str, config: dict[str, Any], version: str, observer: str | None = None) -> None:
+    def __init__(
+        self, connector: str, config: dict[str, Any], version: str, observer: str | None = None, *, tried: bool = True
+    ) -> None:
         self._connector, self._config, self._observer = connector, config, observer
         self._overlay = fetch(version)
         require_registered(connector, self._overlay)
@@ -44,15 +61,16 @@ class VllmDriver:
         self.vllm = self._child.vllm
         self.unobserved = ""
         try:
-            self._start()
+            if tried:
+                self._start()
         except BaseException:
             self._child.close()
             raise
 
-    def play(self, scenario: Scenario) -> Played:
-        """Play one scenario."""
+    def play(self, scenario: Scenario, part: Part | None = None) -> Played:
+        """Play one scenario, on the connector unless a part says something else."""
         try:
-            result = self._run(scenario.sized(BLOCK_SIZE), scenario.pool)
+            result = self._run(scenario.sized(BLOCK_SIZE), part or self._part(scenario.pool))
         except ChildError as error:
             if error.kind not in ("died", "timeout"):
                 raise
@@ -61,7 +79,7 @@ class VllmDriver:
             self._child = self._new_child()
             seen = {"kind": error.kind, "message": str(error)}
             return Played([], [], scenario.steps, seen)
-        return Played(result["events"], result["faults"], result["steps"], result["error"])
+        return Played(result["events"], result["faults"], result["steps"], result["error"], owed=result["owed"])
 
     def __enter__(self) -> VllmDriver:
         return self
@@ -80,22 +98,26 @@ class VllmDriver:
         Where no observer knows the connector, what needs none is judged.
         """
         try:
-            self._run([], "ample")
+            self._run([], self._part("ample"))
         except ChildError as error:
             if error.kind != "observer":
                 raise
             self.unobserved = str(error)
             self._observer = NONE
-            self._run([], "ample")
+            self._run([], self._part("ample"))
 
-    def _run(self, operations: list[Operation], pool: str) -> dict[str, Any]:
+    def _part(self, pool: str) -> Part:
+        return Part("kv", self._connector, self._config, POOLS[pool])
+
+    def _run(self, operations: list[Operation], part: Part) -> dict[str, Any]:
         (result,) = self._child.run(
-            self._connector,
+            part.connector,
             [operations],
-            self._config,
-            POOLS[pool],
+            dict(part.config),
+            dict(part.sizes),
             step_seconds=STEP_SECONDS,
             seconds=SCENARIO_SECONDS,
-            observer=self._observer,
+            observer=self._observer if part.module == "kv" else None,
+            module=part.module,
         )
         return result

@@ -1,0 +1,13 @@
+"""The modules of the specification that the gate judges by, each with its own scenarios and its own harness."""
+
+from __future__ import annotations
+
+from interlock.adapters.gate.modules.encoder import ENCODER
+from interlock.adapters.gate.modules.engine import ENGINE
+from interlock.adapters.gate.modules.kv import KV
+from interlock.adapters.gate.modules.module import GateModule
+
+MODULES: dict[str, GateModule] = {m.name: m for m in (KV, ENGINE, ENCODER)}
+"""In the order in which they are run and shown."""
+
+__all__ = ["ENCODER", "ENGINE", "KV", "MODULES", "GateModule"]
