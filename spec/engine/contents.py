@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from interlock.spec.engine.common import ADMITTED, ALLOCATES, PROCESSED
-from interlock.spec.engine.coverage import ASYNC, CORE, DECODE, PARK, RESUME, VICTIM
+from interlock.spec.engine.coverage import ASYNC, CORE, DECODE, PARK, RESUME, SPEC, VICTIM
 from interlock.spec.engine.holding import HOLDING, computes
 from interlock.spec.engine.predicates import at, is_, report_is_due, waits_for_load
 from interlock.spec.engine.vocabulary import (
@@ -177,7 +177,7 @@ NEW_IS_NOT_FOUND = ActionProperty(
     id="new-block-is-not-found",
     source="contract G1; what the ghost found means",
     doc="A block that is allocated has been taken from the prefix cache by nobody.",
-    slices=CORE,
+    slices=(*CORE, SPEC),
     actions=ALLOCATES,
     formula=Primed(body=~found(b)),
 )

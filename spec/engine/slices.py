@@ -195,7 +195,6 @@ SLICES = (
     ),
     Slice(
         name="speculating",
-        drop=_CONTENTS,
         remove=(
             *_INVALID,
             *_ASYNC,
