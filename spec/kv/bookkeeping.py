@@ -26,16 +26,16 @@ from interlock.spec.kv.coverage import (
     WITH_RESETS,
     WITH_REST,
 )
-from interlock.spec.kv.predicates import (
+from interlock.spec.kv.judging import (
     flushes_ever,
     live_load,
     live_store,
+    no_block_is_used,
     open_store,
-    pins,
-    pool_is_free,
     stale,
     stale_load,
 )
+from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.scans import CURSORS, SCANS
 from interlock.spec.kv.vocabulary import (
     b,
@@ -276,7 +276,8 @@ RESET_IS_FOR_ALL = ActionProperty(
     doc="After a reset with no block in use nothing that was computed or stored before counts, on any worker.",
     slices=WITH_RESETS,
     actions=("reset_cache",),
-    formula=pool_is_free() >> Primed(body=forall(w, b, h, ~gpu_value(w, b, h)) & forall(w, c, h, ~cpu_value(w, c, h))),
+    formula=no_block_is_used()
+    >> Primed(body=forall(w, b, h, ~gpu_value(w, b, h)) & forall(w, c, h, ~cpu_value(w, c, h))),
 )
 
 NO_REPORT_INSIDE = ActionProperty(

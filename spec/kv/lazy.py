@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from interlock.spec.kv.coverage import LAZY, TINY
-from interlock.spec.kv.predicates import pins, serves
+from interlock.spec.kv.judging import is_stored
+from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.vocabulary import (
     b,
+    block_hash,
     block_state,
     block_states,
+    c2,
+    chunk_hash,
+    chunk_state,
+    chunk_states,
     hashed,
     holds,
     in_flight,
@@ -37,7 +43,7 @@ LOOKS_AT = ActionProperty(
     actions=("plan_lazy_store",),
     formula=hashed(b)
     & forall(r, ~holds(r, b))
-    & ~serves(b)
+    & ~is_stored(b)
     & Primed(body=reads_current(j))
     & (pins() >> Primed(body=block_state(b).eq(block_states["used"]))),
 )
@@ -61,6 +67,12 @@ WITNESSES = (
         "a-lazily-stored-block-is-hit", exists(j, _source_of_a_store),
         "A request takes a block from the prefix cache whose lazy store is in flight.", actions=("hit",),
         applies=_LAZY, source="contract 2.2: GPU blocks are touched for the duration",
+    ),
+    _witness(
+        "a-prefix-is-stored-lazily-beside-another",
+        exists(c2, chunk_state(c2).eq(chunk_states["ready"]) & chunk_hash(c2).ne(block_hash(b))),
+        "Another prefix is stored already, and is no reason to leave this one.", LAZY, actions=("plan_lazy_store",),
+        applies=_LAZY,
     ),
     _witness(
         "a-block-is-lost-before-it-is-stored", hashed(b),

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.kv.coverage import EVERY, TWO_JOBS
-from interlock.spec.kv.predicates import (
-    ended,
-    open_store,
-    under_way,
-    with_worker,
-)
+from interlock.spec.kv.judging import ended, open_store, under_way, with_worker
 from interlock.spec.kv.vocabulary import (
     b,
     copy_state,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.kv.coverage import (
     BUSY,
+    DEDUP,
     EVERY,
     FINISH,
     FINISH_TWICE,
@@ -16,20 +17,21 @@ from interlock.spec.kv.coverage import (
     WITH_RESETS,
     WITH_REST,
 )
-from interlock.spec.kv.lemmas import WELL_COUNTED
-from interlock.spec.kv.predicates import (
+from interlock.spec.kv.judging import (
+    belongs_to,
     flushes_ever,
-    has_request,
-    is_of,
-    is_read_by_store,
+    is_a_source,
     live,
     live_load,
     live_store,
     load_under_way,
+    of_some_request,
     open_store,
-    pins,
     stale,
+    under_way,
 )
+from interlock.spec.kv.lemmas import WELL_COUNTED
+from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,
@@ -139,7 +141,7 @@ USED_HAS_A_USER = Invariant(
     slices=EVERY,
     formula=forall(
         b,
-        block_state(b).eq(block_states["used"]) >> (exists(r, holds(r, b)) | (pins() & is_read_by_store(b))),
+        block_state(b).eq(block_states["used"]) >> (exists(r, holds(r, b)) | (pins() & is_a_source(b))),
     ),
     premise=exists(b, block_state(b).eq(block_states["used"])),
 )
@@ -186,7 +188,7 @@ TARGET_IS_USED = Invariant(
     premise=exists(j, live_load(j)),
 )  # fmt: skip
 
-_of_one_request = has_request(j) & is_of(j2, job_request(j))
+_of_one_request = of_some_request(j) & belongs_to(j2, job_request(j))
 NEVER_MIXED = Invariant(
     id="loads-and-stores-never-mixed",
     policy=True,
@@ -210,10 +212,30 @@ PREEMPTED_STORES_ONLY = ActionProperty(
     doc="A request that is preempted has no load under way, so what its preemption flushes are stores.",
     slices=(TINY, LOAD, LOAD_ACK, BUSY),
     actions=("preempt",),
-    formula=~exists(j, load_under_way(j) & is_of(j, r)),
+    formula=~exists(j, load_under_way(j) & belongs_to(j, r)),
 )
 
-_of_a_preempted_one = open_store(j) & has_request(j) & request_state(job_request(j)).eq(request_states["preempted"])
+_now_demanded = ~must_flush(j) & Primed(body=must_flush(j))
+PREEMPTION_FLUSHES_ITS_OWN = ActionProperty(
+    id="a-preemption-demands-flushes-of-its-own-stores",
+    policy=True,
+    source="seeds 002; contract 2.1 flush sources",
+    doc="What a preemption demands the flush of are open stores of the request that it preempts.",
+    slices=(TINY, DEDUP, STORE, FINISH, LOAD, BUSY),
+    actions=("preempt",),
+    formula=forall(j, _now_demanded >> (open_store(j) & belongs_to(j, r))),
+)
+ALLOCATION_FLUSHES_ITS_OWN = ActionProperty(
+    id="an-allocation-demands-flushes-of-its-block",
+    policy=True,
+    source="contract J5, J9, I-28",
+    doc="What an allocation demands the flush of are open stores that read the block.",
+    slices=(TINY, DEDUP, STORE, FINISH, FINISH_TWICE, LOAD, BUSY),
+    actions=("allocate",),
+    formula=forall(j, _now_demanded >> (open_store(j) & job_block(j).eq(b))),
+)
+
+_of_a_preempted_one = open_store(j) & of_some_request(j) & request_state(job_request(j)).eq(request_states["preempted"])
 PREEMPTED_ARE_FLUSHED = Invariant(
     id="preempted-stores-are-flushed",
     policy=True,
@@ -258,9 +280,6 @@ FLUSHED_FOR_A_REASON = ActionProperty(
     formula=must_flush(j) | _all_finished,
 )
 
-_ENDED = job_states.one_of(job_state(j), "absent", "completed", "failed")
-"""Said in its own words: what the guard of `rest` takes for pending work is what these two judge."""
-
 ENGINE_RESTS = Invariant(
     id="engine-rests-with-nothing-pending",
     policy=True,
@@ -272,7 +291,7 @@ ENGINE_RESTS = Invariant(
     slices=WITH_REST,
     applies=idle.is_("flush", "drain"),
     formula=phase().eq(phases["resting"])
-    >> (forall(j, _ENDED) & forall(r, request_state(r).eq(request_states["absent"]))),
+    >> (forall(j, ~under_way(j)) & forall(r, request_state(r).eq(request_states["absent"]))),
     premise=phase().eq(phases["resting"]),
 )
 RESET_AT_REST = Invariant(
@@ -346,6 +365,8 @@ OWNERSHIP = (
     NEVER_MIXED,
     PREEMPTED_STORES_ONLY,
     PREEMPTED_ARE_FLUSHED,
+    PREEMPTION_FLUSHES_ITS_OWN,
+    ALLOCATION_FLUSHES_ITS_OWN,
     LAST_STEP_FLUSHES,
     FLUSHED_FOR_A_REASON,
     ENGINE_RESTS,

@@ -11,8 +11,6 @@ from interlock.spec.kv.vocabulary import (
     chunk_hash,
     chunk_state,
     chunk_states,
-    copy_state,
-    copy_states,
     hashed,
     holds,
     idle,
@@ -24,8 +22,6 @@ from interlock.spec.kv.vocabulary import (
     job_request,
     job_state,
     job_states,
-    kv_reset,
-    load_meta,
     phase,
     phases,
     r2,
@@ -34,7 +30,6 @@ from interlock.spec.kv.vocabulary import (
     source_hold,
     stale_work,
     store_dedup,
-    store_meta,
     store_mode,
 )
 from interlock.spec.language.terms import TRUE, Term, exists, forall, ite
@@ -60,11 +55,6 @@ def under_way(j: Term) -> Term:
 def live_store(j: Term) -> Term:
     """Store j has been planned and has not ended."""
     return live(j) & ~job_loads(j)
-
-
-def live_load(j: Term) -> Term:
-    """Load j has been planned and has not ended."""
-    return live(j) & job_loads(j)
 
 
 def stale_load(j: Term) -> Term:
@@ -157,11 +147,6 @@ def between_steps() -> Term:
     return phase().ne(phases["executing"])
 
 
-def with_worker(w: Term, j: Term) -> Term:
-    """Worker w still owes a report on job j: the job is on its way to it, or in its hands."""
-    return (store_meta(w, j) > 0) | (load_meta(w, j) > 0) | copy_state(w, j).ne(copy_states["idle"])
-
-
 def tracked_and_unfinished(r: Term) -> Term:
     """The connector has been asked about r, which goes on. A request in the queue that nobody asked about is not."""
     return request_states.one_of(request_state(r), "preempted", "loading", "scheduled") | (
@@ -174,11 +159,6 @@ def flush_is_due(j: Term) -> Term:
     chosen = ite(idle.is_("flush"), TRUE, idle.is_("flush_before_plan") & job_state(j).ne(job_states["planned"]))
     to_order = live(j) & job_state(j).ne(job_states["flush_requested"])
     return chosen & forall(r2, ~tracked_and_unfinished(r2)) & to_order
-
-
-def flushes_ever() -> Term:
-    """Some flush is ordered under these switches: by a fence, after a reset, or of the last step."""
-    return ~pins() | kv_reset.is_("flush") | idle.is_("flush", "flush_before_plan")
 
 
 def work_is_reported() -> Term:

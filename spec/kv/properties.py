@@ -23,10 +23,10 @@ from interlock.spec.kv.coverage import (
     WITH_CONTENT,
     WITH_LOADS,
 )
+from interlock.spec.kv.judging import is_a_target, is_stored, live, live_load, live_store, open_store, under_way
 from interlock.spec.kv.lazy import LAZY_STORES
 from interlock.spec.kv.lemmas import LEMMAS, WELL_COUNTED
 from interlock.spec.kv.ownership import OWNERSHIP
-from interlock.spec.kv.predicates import is_filled_by_load, live, live_store, open_load, open_store, serves, under_way
 from interlock.spec.kv.references import REFERENCES
 from interlock.spec.kv.stable import STABLE
 from interlock.spec.kv.vocabulary import (
@@ -109,7 +109,7 @@ SERVED = Invariant(
     ),
     slices=(TINY, STORE, FINISH, FINISH_TWICE),
     applies=store_mode.is_("eager"),
-    formula=forall(b, _passed_over >> (_own_store | serves(b))),
+    formula=forall(b, _passed_over >> (_own_store | is_stored(b))),
     premise=exists(b, _passed_over),
 )
 
@@ -122,7 +122,7 @@ NOT_LOST = Invariant(
     ),
     slices=(TINY, STORE, FINISH, FINISH_TWICE),
     applies=store_mode.is_("eager"),
-    formula=forall(b, _passed_over >> (_own_store | _store_of_its_hash | serves(b))),
+    formula=forall(b, _passed_over >> (_own_store | _store_of_its_hash | is_stored(b))),
     premise=exists(b, _passed_over),
 )
 
@@ -231,7 +231,7 @@ GOES_ON_IN_ITS_BLOCKS = ActionProperty(
     slices=(TINY,),
     actions=("admit_loaded",),
     formula=exists(b, holds(r, b))
-    & forall(b, holds(r, b) >> ~is_filled_by_load(b))
+    & forall(b, holds(r, b) >> ~is_a_target(b))
     & Primed(body=phase().eq(phases["scheduling"])),
 )
 
@@ -302,7 +302,7 @@ FINISH_STORE_CARRIES_NO_OPEN = BoundaryClause(
 )
 
 
-_used_by_open_job = exists(j2, (open_store(j2) | open_load(j2)) & job_chunk(j2).eq(c))
+_used_by_open_job = exists(j2, (open_store(j2) | live_load(j2)) & job_chunk(j2).eq(c))
 STORE_TARGET_FREE = BoundaryClause(
     id="store-target-is-in-no-open-job",
     source="contract I-40 to I-42, R-28",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interlock.spec.kv.coverage import EVERY, WITH_RESETS
-from interlock.spec.kv.predicates import live_store, pins, store_under_way
+from interlock.spec.kv.judging import live_store, store_under_way
+from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,

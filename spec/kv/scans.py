@@ -5,12 +5,24 @@ Our own books, as in bookkeeping.py.
 
 from __future__ import annotations
 
-from interlock.spec.kv.coverage import EVERY, FAILING, FINISH, FINISH_TWICE, PARTIAL, SCANS_JUDGED, STORE, TINY
-from interlock.spec.kv.predicates import live_store
+from interlock.spec.kv.coverage import (
+    BUSY,
+    DEDUP,
+    EVERY,
+    FAILING,
+    FINISH,
+    FINISH_TWICE,
+    IDLE,
+    PARTIAL,
+    SCANS_JUDGED,
+    STORE,
+    TINY,
+)
+from interlock.spec.kv.judging import is_stored, live_load, live_store
 from interlock.spec.kv.vocabulary import (
     b,
-    block_hash,
     c,
+    c2,
     chunk_hash,
     chunk_state,
     chunk_states,
@@ -23,9 +35,6 @@ from interlock.spec.kv.vocabulary import (
     j,
     job_block,
     job_chunk,
-    job_loads,
-    job_state,
-    job_states,
     kept,
     pending_count,
     r,
@@ -107,14 +116,11 @@ FINISH_SCAN_PASSES = ActionProperty(
     formula=(~fresh(b) >> _first_word) & Primed(body=~kept(r, b, h)),
 )
 
-# Said here in its own words, and not in those of the guard that it checks.
-_open_load = job_loads(j) & job_states.one_of(job_state(j), "planned", "load_in_flight", "flush_requested")
 _no_chunk_to_take = forall(
     c,
     chunk_state(c).ne(chunk_states["absent"])
-    & (chunk_state(c).eq(chunk_states["ready"]) >> exists(j, _open_load & job_chunk(j).eq(c))),
+    & (chunk_state(c).eq(chunk_states["ready"]) >> exists(j, live_load(j) & job_chunk(j).eq(c))),
 )
-_is_stored = exists(c, chunk_state(c).eq(chunk_states["ready"]) & chunk_hash(c).eq(block_hash(b)))
 
 SKIP_HAS_ITS_WORD = ActionProperty(
     id="a-skip-is-excused-only-for-want-of-room-or-by-choice",
@@ -131,7 +137,7 @@ SKIP_HAS_ITS_WORD = ActionProperty(
     | (
         Primed(body=scan_result(b).eq(scan_results["excused"]))
         & (store_choice.is_("some_blocks") | _no_chunk_to_take)
-        & ~_is_stored
+        & ~is_stored(b)
     ),
 )
 
@@ -180,7 +186,32 @@ LAST_FAILURE_EXCUSES = ActionProperty(
     ),
 )
 
+_ROOM_FOR_TWO = (DEDUP, FINISH_TWICE, IDLE, BUSY)
+_NOT_AGAIN = "; contract J3: ALREADY_CACHED; known failures, family EFFECT"
+STORED_ONCE = ActionProperty(
+    id="what-is-stored-is-not-stored-again",
+    policy=True,
+    source=f"contract J1, J2{_NOT_AGAIN}",
+    doc="A scan stores a block only if lookup would not find its prefix: a first store of it may have ended.",
+    slices=_ROOM_FOR_TWO,
+    applies=store_mode.is_("eager"),
+    actions=("plan_store",),
+    formula=~is_stored(b),
+)
+
+FINISH_STORED_ONCE = ActionProperty(
+    id="what-is-stored-is-not-stored-at-the-finish",
+    policy=True,
+    source=f"contract J1, J5{_NOT_AGAIN}",
+    doc="The same of what a finish has left unstored.",
+    slices=(FINISH_TWICE, IDLE),
+    applies=store_mode.is_("eager") & finish_store.is_("yes"),
+    actions=("plan_finish_store",),
+    formula=forall(c2, chunk_state(c2).eq(chunk_states["ready"]) >> chunk_hash(c2).ne(h)),
+)
+
 CURSORS = (CURSOR_IS_OF_ITS_ALLOCATION, CURSOR_HAS_A_REASON, PASSED_WAS_SCANNED)
 SCANS = (
-    STORE_SCAN_PASSES, FINISH_SCAN_PASSES, SKIP_HAS_ITS_WORD, SCANS_LOOK_AT, FAILURE_EXCUSES, LAST_FAILURE_EXCUSES,
+    STORE_SCAN_PASSES, FINISH_SCAN_PASSES, SKIP_HAS_ITS_WORD, SCANS_LOOK_AT, STORED_ONCE, FINISH_STORED_ONCE,
+    FAILURE_EXCUSES, LAST_FAILURE_EXCUSES,
 )  # fmt: skip

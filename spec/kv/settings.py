@@ -134,9 +134,9 @@ SLICES = (
         name="lazy_store",
         remove=(*_RESETS, *_GROUPS, *_LOADS, *_FAILURES, "evict"),
         drop=("scan_result",),
-        scope={"request": 1, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
+        scope={"request": 1, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 2},
         default=False,
-        doc="Blocks that the prefix cache may lose are stored, and hit or given away meanwhile, with content.",
+        doc="Blocks that the prefix cache may lose are stored, and hit or given away meanwhile, with two prefixes.",
     ),
     Slice(
         name="finish_twice",

@@ -15,8 +15,8 @@ from interlock.spec.kv.coverage import (
     WITH_CONTENT,
     WITH_LOADS,
 )
+from interlock.spec.kv.judging import live_store, load_under_way
 from interlock.spec.kv.lemmas import WELL_COUNTED
-from interlock.spec.kv.predicates import live_store, load_under_way
 from interlock.spec.kv.vocabulary import (
     b,
     copy_state,

@@ -22,7 +22,8 @@ from interlock.spec.kv.coverage import (
     WINDOWED,
     WITH_REST,
 )
-from interlock.spec.kv.predicates import has_request, is_of, live, live_store, open_store, pins, stale, stale_load
+from interlock.spec.kv.judging import belongs_to, live, live_store, of_some_request, open_store, stale, stale_load
+from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.vocabulary import (
     b,
     b2,
@@ -166,7 +167,7 @@ WITNESSES = (
     ),
     _witness(
         "preempted-request-loads-again",
-        exists(j, j2, live(j) & live(j2) & j.ne(j2) & has_request(j) & is_of(j2, job_request(j))),
+        exists(j, j2, live(j) & live(j2) & j.ne(j2) & of_some_request(j) & belongs_to(j2, job_request(j))),
         "A request has two open jobs.", BUSY, applies=match_busy.is_("proceed") & ~pins(),
     ),
     _witness(

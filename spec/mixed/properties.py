@@ -5,7 +5,7 @@ from __future__ import annotations
 from interlock.spec.encoder.predicates import is_
 from interlock.spec.encoder.quiescence import AT_REST as ENCODER_AT_REST
 from interlock.spec.encoder.vocabulary import PUTS_OFF, kv_held
-from interlock.spec.kv.predicates import live_store
+from interlock.spec.kv.judging import live_store
 from interlock.spec.kv.quiescence import QUIESCENCE as KV_QUIESCENCE
 from interlock.spec.kv.vocabulary import b, holds, j, r, request_state, request_states
 from interlock.spec.language.properties import Invariant, Quiescence, Witness

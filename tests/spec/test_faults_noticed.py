@@ -11,6 +11,9 @@ FAULTS = [
     ("kv", "three_workers", "drop-conjunct:loaded:loads-have-ended", "block-being-loaded-is-in-use"),
     ("kv", "failing_load", "drop-conjunct:publish:computed-here", "loaded-blocks-are-not-addressable-yet"),
     ("kv", "three_workers", "delete-row:acknowledge:chunk.pending.absent", "pending-chunk-has-one-store"),
+    # What is stored is stored again.
+    ("kv", "dedup", "drop-conjunct:plan_store:not-stored", "what-is-stored-is-not-stored-again"),
+    ("kv", "last_step", "drop-conjunct:plan_finish_store:not-stored", "what-is-stored-is-not-stored-at-the-finish"),
     # An id that comes again stands where its request before stood among the arrivals.
     ("encoder", "ec_arrivals", "drop-update:free_id:came_before", "came-before-orders-members-only"),
     # A preemption although a block is free: nobody is worse off for it at once.

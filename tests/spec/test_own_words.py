@@ -17,6 +17,7 @@ import interlock.spec.modules
 SPEC = Path(interlock.spec.modules.__file__).parent
 
 DECIDES_NOTHING = {
+    "kv": {"pins"},
     "encoder": {"in_pool", "is_", "is_loading", "stands"},
     "groups": {"follows", "in_demand", "is_free", "may_end", "present", "ready", "running", "stored"},
 }
@@ -27,10 +28,24 @@ Of groups, three are more than that, and other properties do without them: in_de
 """
 
 GUARDS = {
+    "kv": ("allocation", "common", "endings", "lifecycles", "loads", "reports", "steps", "stores", "workers"),
     "encoder": ("visits", "items", "lifecycles"),
     "groups": ("actions", "sources", "common", "lifecycles"),
 }
 PROPERTIES = {
+    "kv": (
+        "bookkeeping",
+        "judging",
+        "lazy",
+        "lemmas",
+        "ownership",
+        "properties",
+        "quiescence",
+        "references",
+        "scans",
+        "stable",
+        "witnesses",
+    ),
     "encoder": ("answers", "books", "phases", "properties", "queue"),
     "groups": ("hits", "hit_counts", "properties", "report_properties", "source_properties"),
 }
