@@ -103,7 +103,10 @@ OF_THIS_LIFE = ActionProperty(
 ID_IS_FREE = ActionProperty(
     id="an-id-comes-again-when-it-is-free",
     source="contract Q1, R-57",
-    doc="A request arrives under an id only when every other one that had it has been released.",
+    doc=(
+        "A request arrives under an id only when every other one that had it has been released. (It restates the "
+        "action; what comes of an id that is given away too soon other properties say, where names are ids.)"
+    ),
     slices=(AGAIN,),
     actions=("add_under_same_id",),
     formula=forall(r3, r3.ne(r) >> delivery_states.one_of(delivery_state(r3), "absent", "released")),

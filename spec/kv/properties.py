@@ -199,7 +199,10 @@ FAILED_IS_COMPUTED = ActionProperty(
 FAILED_LEAVES_NOTHING = ActionProperty(
     id="a-failed-load-leaves-garbage",
     source="contract R-43; the content oracle",
-    doc="Where the copy of a load fails, no prefix is in its block, not even one that was there before.",
+    doc=(
+        "Where the copy of a load fails, no prefix is in its block, not even one that was there before. (It restates "
+        "the action: the worst that a failed copy can do is assumed.)"
+    ),
     slices=(TINY, BROKEN),
     actions=("load_fails",),
     formula=Primed(body=forall(h, ~gpu_value(w, job_block(j), h))),
