@@ -30,13 +30,16 @@ class Pool:
 
 
 class Driver:
-    """Short words for what an engine does; four tokens per block."""
+    """Short words for what an engine does; four tokens per block. With several groups, blocks are per group."""
 
-    def __init__(self, workers=1, chunks=4, *, spec=SPECIFICATION, options=MappingProxyType({}), **switches):
+    def __init__(
+        self, workers=1, chunks=4, *, groups=None, spec=SPECIFICATION, options=MappingProxyType({}), **switches
+    ):
         self.pool = Pool()
         self.machine = KVOffloadMachine(
             block_size=4,
             num_chunks=chunks,
+            groups=groups,
             num_workers=workers,
             switches=SPECIFICATION.switch_values(changes=switches),
             **options,

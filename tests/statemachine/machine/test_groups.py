@@ -1,10 +1,12 @@
 """Several KV cache groups: what is found, loaded, stored and given up, against trying every length and the content."""
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support.grouped_engine import GroupedEngine
 
 from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.errors import SpecificationViolation, UnsupportedGroups
 from interlock.statemachine.lookup import ChunkedLocal, FullAttention, Mamba, SlidingWindow
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
@@ -73,3 +75,228 @@ def test_whatever_happens_each_reader_sees_what_it_came_for(groups, blocks, chun
                 report = data.draw(st.lists(st.sampled_from(jobs), unique=True)) if jobs else ()
                 failed = [j for j in report if e.copies[j].store and data.draw(st.integers(0, 9)) == 0]
                 e.update(report, failed)
+
+
+WINDOW = (FullAttention(H), SlidingWindow(H, 2 * H))
+
+
+def stored(d, hashes, name="S", first=50, groups=2):
+    """These hashes are in ready chunks of every group, and nobody is left."""
+    n = len(hashes) + 1
+    d.add(name, hashes)
+    d.admit(name, [list(range(first + g * n, first + g * n + n)) for g in range(groups)])
+    jobs = d.build().store_jobs
+    d.finish(name)
+    d.update(completed=[j.job for j in jobs])
+    d.step()
+    return [j.chunk for j in jobs]
+
+
+def pairs(jobs):
+    return [(j.block, j.chunk) for j in jobs]
+
+
+def test_of_a_window_its_blocks_are_loaded_and_never_into_the_null_block(driver):
+    d = driver(chunks=8, groups=WINDOW)
+    chunks = stored(d, ["h1", "h2", "h3"])
+    d.add("B", ["h1", "h2", "h3"])
+    d.load("B", [[1, 2, 3], [0, 4, 5]], external_blocks=3)
+
+    assert pairs(d.build().load_jobs) == list(zip((1, 2, 3, 4, 5), (*chunks[:3], *chunks[4:]), strict=True))
+
+
+def test_a_hit_of_all_groups_is_as_long_as_the_window_reaches(driver):
+    d = driver(chunks=8, groups=WINDOW)
+    d.add("A", ["h1", "h2", "h3", "h4"])
+    d.admit("A", [[1, 2, 3, 4, 5], [0, 6, 7, 0, 8]])  # of the window, h2 and h3 are there
+    jobs = d.build().store_jobs
+    d.finish("A")
+    d.update(completed=[j.job for j in jobs])
+    d.add("B", ["h1", "h2", "h3", "h4"])
+
+    assert d.match("B") == (12, True)
+    assert d.match("B", 1) == (8, True)
+    assert d.match("B", 3) == (0, False)
+
+
+def test_a_hit_that_ends_inside_a_larger_block_loads_all_of_it_and_is_published_when_it_is_full(driver):
+    d = driver(chunks=8, groups=(FullAttention(2 * H), SlidingWindow(H, H)))
+    d.add("A", ["h1", "h2", "h3", "h4"])
+    d.admit("A", [[1, 2, 3], [0, 0, 6, 0, 8]])
+    jobs = d.build().store_jobs
+    d.finish("A")
+    d.update(completed=[j.job for j in jobs])
+    d.add("B", ["h1", "h2", "h3", "h4"], tokens=18)
+    d.load("B", [[11, 12], [0, 0, 13]], external_blocks=3)
+    loads = d.build().load_jobs
+    assert [j.block for j in loads] == [11, 12, 13]
+    d.update(completed=[j.job for j in loads], received=["B"])
+
+    d.machine.update_state_after_alloc(d.requests["B"], [[11, 12, 14], [0, 0, 13, 15]], 0)
+    d.go_on("B", 12, 1)
+    d.build()
+    hashed = d.machine.ledger.relation("hashed")
+    assert (12 in hashed, 13 in hashed) == (False, True)
+    d.update()
+    d.go_on("B", 13, 4)
+    d.build()
+    assert {12, 15} <= hashed
+
+
+def test_what_is_being_stored_is_waited_for_and_found(driver):
+    d = driver(chunks=8, groups=WINDOW)
+    d.add("A", ["h1"])
+    d.admit("A", [[1, 2], [3, 4]])
+    jobs = d.build().store_jobs
+    d.update(completed=[jobs[0].job])
+    d.add("B", ["h1", "h2"])
+
+    assert d.match("B") == (None, False)
+    d.step(completed=[jobs[1].job])
+    assert d.match("B") == (4, True)
+
+
+def test_a_store_that_fails_is_waited_for_no_longer(driver):
+    d = driver(chunks=8, groups=WINDOW)
+    d.add("A", ["h1"])
+    d.admit("A", [[1, 2], [3, 4]])
+    jobs = d.build().store_jobs
+    d.update(completed=[jobs[0].job], failed=[jobs[1].job])
+    d.add("B", ["h1", "h2"])
+
+    assert d.match("B") == (0, False)
+
+
+def test_what_no_hit_needs_goes_first_then_windows_then_the_end_of_the_prefix(driver):
+    d = driver(chunks=8, groups=WINDOW)
+    chunks = stored(d, ["h1", "h2", "h3"])
+    full, window = chunks[:3], chunks[3:]
+    d.add("B", ["h1", "h2", "h3"])
+    d.load("B", [[1, 2, 3], [0, 4, 5]], external_blocks=3)
+    d.build()
+
+    assert d.machine.chunks.ready == (window[0], window[2], window[1], full[2], full[1], full[0])
+
+
+def test_a_request_that_comes_back_keeps_the_window_with_which_it_first_started(driver):
+    d = driver(chunks=8, groups=(FullAttention(H), Mamba(H)))
+    (_, first) = stored(d, ["h1"])
+    d.add("B", ["h1", "h2", "h3"])
+    d.load("B", [[1], [2]], external_blocks=1)
+    loads = d.build().load_jobs
+    d.update(completed=[j.job for j in loads], received=["B"])
+    d.machine.update_state_after_alloc(d.requests["B"], [[1, 3, 4, 5], [2, 6, 7, 8]], 0)
+    d.go_on("B", 4, 9)
+    jobs = d.build().store_jobs
+    second, third = (j.chunk for j in jobs if j.block in (6, 7))
+    d.update(completed=[j.job for j in jobs])
+    d.build(preempted=["B"])
+    d.update()
+    d.load("B", [[1, 2, 3], [0, 0, 5]], external_blocks=3)
+    d.build()
+
+    states = [c for c in d.machine.chunks.ready if c in (first, second, third)]
+    assert states == [third, second, first]  # all since the first hit, though a hit of three needs the third alone
+
+
+def test_the_source_of_a_store_slides_out_and_its_store_is_flushed_when_it_is_given_away(driver):
+    d = driver(chunks=8, groups=(FullAttention(H), SlidingWindow(H, H)))
+    d.add("A", ["h1", "h2", "h3"], tokens=8)
+    d.admit("A", [[1, 2], [3, 4]])
+    stores = d.build().store_jobs
+    d.update()
+    d.add("B", ["g1"])
+    d.go_on("A", 8, 1, blocks=[[5], [6]])
+    d.admit("B", [[3, 7], [8, 9]])  # 3 was the first of A's window
+
+    metadata = d.build()
+
+    assert metadata.jobs_to_flush == tuple(j.job for j in stores if j.block == 3)
+    assert ("B", 3) in [(j.request, j.block) for j in metadata.store_jobs]
+
+
+def test_what_has_slid_out_before_there_was_room_is_not_stored(driver):
+    d = driver(chunks=1, groups=(FullAttention(H), SlidingWindow(H, H)))
+    d.add("A", ["h1", "h2", "h3"], tokens=8)
+    d.admit("A", [[1, 2], [3, 4]])
+    (job,) = d.build().store_jobs
+    d.update(completed=[job.job])
+    d.go_on("A", 8, 5, blocks=[[5, 6], [7, 8]])
+    blocks = [j.block for j in d.build().store_jobs]
+    for n in range(13, 20):
+        d.update(completed=[j.job for j in d.machine._moves.jobs.values()])
+        d.go_on("A", n, 1)
+        blocks += [j.block for j in d.build().store_jobs]
+
+    assert 3 not in blocks
+    assert {4, 7} & set(blocks)  # there was room for what came after
+
+
+def test_a_block_of_a_request_that_got_no_tokens_is_given_up_when_it_comes_again(driver):
+    d = driver(chunks=8, groups=(FullAttention(H), SlidingWindow(H, H)))
+    d.add("A", ["h1", "h2"], tokens=8)
+    d.admit("A", [[1, 2], [3, 4]])
+    d.build()
+    d.update()
+    d.add("B", ["g1"])
+    d.admit("B", [[3, 7], [8, 9]])  # A was visited, gave up 3, and found no room
+    d.build()
+
+    assert d.machine._tracked["A"].tables[1].blocks == [0, 4]
+
+
+def test_a_block_that_no_window_has_passed_is_not_given_twice(driver):
+    d = driver(chunks=8, groups=(FullAttention(H), SlidingWindow(H, H)))
+    d.add("A", ["h1", "h2"], tokens=8)
+    d.admit("A", [[1, 2], [3, 4]])
+    d.build()
+    d.update()
+    d.add("B", ["g1"])
+    d.admit("B", [[1, 7], [8, 9]])
+
+    with pytest.raises(SpecificationViolation, match="block 1 is used: allocate is illegal"):
+        d.build()
+
+
+def test_fewer_tokens_than_were_found_are_loaded_if_the_window_is_there_and_refused_if_not(driver):
+    d = driver(chunks=8, groups=WINDOW)
+    stored(d, ["h1", "h2", "h3"])
+    d.add("B", ["h1", "h2", "h3"])
+    d.load("B", [[1, 2], [3, 4]], external_blocks=2)
+    assert [j.block for j in d.build().load_jobs] == [1, 2, 3, 4]
+
+    e = driver(chunks=8, groups=WINDOW)
+    e.add("A", ["h1", "h2", "h3"])
+    e.admit("A", [[1, 2, 3, 4], [0, 5, 6, 7]])
+    jobs = e.build().store_jobs
+    e.finish("A")
+    e.update(completed=[j.job for j in jobs])
+    e.add("B", ["h1", "h2", "h3"])
+    e.load("B", [[1, 2], [3, 4]], external_blocks=2)
+    with pytest.raises(SpecificationViolation, match="block 0 of group 1 is not in the tier: grant all, or none"):
+        e.build()
+
+
+def test_a_hit_that_ends_where_a_window_needs_nothing_is_there_at_once(driver):
+    d = driver(chunks=8, groups=(ChunkedLocal(2 * H, H),))
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2])
+    jobs = d.build().store_jobs
+    d.finish("A")
+    d.update(completed=[j.job for j in jobs])
+    d.add("B", ["h1", "h2"])
+
+    assert d.match("B") == (8, False)  # the next token begins a stretch
+
+
+@pytest.mark.parametrize(
+    ("groups", "says"),
+    [
+        ((), "groups is empty; leave it out, or name one at least"),
+        ((FullAttention(6),), "group 0 has blocks of 6 tokens, and hashes are of 4; make its blocks a multiple of 4"),
+        ((FullAttention(4), Mamba(2)), "group 1 has blocks of 2 tokens, and hashes are of 4"),
+    ],
+)
+def test_groups_that_are_not_run_are_refused(groups, says):
+    with pytest.raises(UnsupportedGroups, match=says):
+        engine(*groups)

@@ -1,19 +1,9 @@
-"""Public failures that our machine cannot have, each beside a mutant that has it again.
-
-Ids are those of `interlock show failures`. A row plays on the machine what was reported; its mutant is a change of
-the specification that the machine runs, or of a method, and must fail by what the row says.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass, field
+"""Public failures that our machine cannot have, each beside a mutant that has it again."""
 
 import pytest
+from support.failure_rows import Rows, check
 
-from interlock.proofs.mutation.changes import apply
-from interlock.spec.failures import FAILURES
-from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.deadlines import Deadlines
-from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.offload.choice import StoreChoice, StoreLimits
 from interlock.statemachine.offload.flushes import Flushes
@@ -22,63 +12,21 @@ from interlock.statemachine.offload.offering import Offering
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.stores import Stores
 
-
-@dataclass(frozen=True)
-class Row:
-    """A failure.
-
-    Args:
-        seen: what the mutant fails with.
-        switches, change: of the specification; or ``patch``: replaces a method of the machine or of one of its parts,
-            given the one that was there.
-    """
-
-    id: str
-    title: str
-    play: Callable
-    seen: str
-    switches: dict = field(default_factory=dict)
-    change: str = ""
-    patch: tuple[type, str, Callable] | None = None
+ROWS = Rows()
+row = ROWS.row
 
 
-ROWS: list[Row] = []
-
-
-def row(number, title, seen, **mutant):
-    """Adds a row; the test is the decorated function, given a maker of drivers."""
-
-    def add(play):
-        ROWS.append(Row(number, title, play, seen, **mutant))
-        return play
-
-    return add
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r.id}-{r.title.replace(' ', '-')}")
+@pytest.mark.parametrize("row", ROWS, ids=str)
 class TestRow:
     def test_the_machine_does_not(self, driver, row):
         row.play(driver)
 
     def test_its_mutant_does(self, driver, row, monkeypatch):
-        spec = apply(SPECIFICATION, row.change) if row.change else SPECIFICATION
-        if row.patch is not None:
-            part, name, patched = row.patch
-            monkeypatch.setattr(part, name, patched(getattr(part, name)))
-
-        with pytest.raises((AssertionError, SpecificationViolation, LookupError), match=row.seen):
-            row.play(lambda **sizes: driver(**sizes, spec=spec, **row.switches))
+        row.play_on_its_mutant(driver, monkeypatch)
 
 
 def test_each_row_is_a_public_failure_that_a_model_can_show():
-    known = {f.id: f.model for f in FAILURES}
-
-    assert {known.get(r.id) for r in ROWS} == {"yes"}
-    assert len({r.id for r in ROWS}) == len(ROWS)
-
-
-def check(holds, otherwise):
-    assert holds, otherwise
+    assert ROWS.are_public_failures_that_a_model_can_show()
 
 
 def places(jobs):
