@@ -67,6 +67,30 @@ HAND_WRITTEN = (
         "hand-written", "contract R-04 to R-06; vLLM PR 41289, boundary test",
     ),
     ListedDecision(
+        "choice", "offload.loads.Loads._search",
+        "with other groups than one of full attention a hit is the longest that all have, or are getting; it ends "
+        "where a hash does, what is being stored of it is waited for, and what the GPU's hit covers is not asked about",
+        "hand-written", "contract 5(d), I-52; vLLM PR 41228; modules lookup and groups",
+    ),
+    ListedDecision(
+        "choice", "offload.loads.Loads._needed",
+        "of a windowed group its last window is loaded, and no null block is a destination; a block that a hit ends in "
+        "is loaded whole",
+        "hand-written", "contract 5(d), R-19, I-32",
+    ),
+    ListedDecision(
+        "choice", "offload.loads.Loads._touch",
+        "a hit makes recent all of full groups, and of windowed ones what follows from the request's first hit on: "
+        "windows before full groups, and the end of the prompt before its beginning",
+        "hand-written", "seeds 003; contract 5(d) _touch; module groups: touch_order, hit_count",
+    ),
+    ListedDecision(
+        "choice", "offload.slides.Slides.slide",
+        "a block has slid out of a window once the next token's window has passed it, or, where that is not known, "
+        "when it is given away again; its store is planned before that or never",
+        "hand-written", "contract G6, 5(d) early freeing",
+    ),
+    ListedDecision(
         "choice", "offload.offering.Offering.answer",
         "a request whose load has failed, or told to ask later for as long as the deadline, computes its prompt",
         "hand-written", "contract R-02, V-03, D9; who is refused is compiled",
