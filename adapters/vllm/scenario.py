@@ -33,6 +33,9 @@ from interlock.adapters.vllm.timeout import StepTimeoutError, time_limit
 
 Scenario = Sequence[dict[str, Any]]
 
+CONSTRUCT_SECONDS = 40.0
+"""The first scheduler of a process compiles what our machines run: seconds, on a busy machine many."""
+
 SHAPES: Shapes = {
     "add": {"request": (str,), "prompt": (list,), "tail": (int,), "max_tokens": (int,)},
     "step": {},
@@ -174,7 +177,7 @@ def play(
     def record(event: str, **args: Any) -> None:
         played.events.append({"event": event, **args})
 
-    with time_limit(step_seconds, "constructing the scheduler"):
+    with time_limit(max(step_seconds, CONSTRUCT_SECONDS), "constructing the scheduler"):
         playing = stage_.open(constructor, record, observer)
     for index, operation in enumerate(operations):
         try:
