@@ -107,7 +107,7 @@ BLOCK = Lifecycle(
         ),
         row("used", "preempt", "free", guard=_let_go(), source="contract Q22, G4"),
         row("used", "slide_out", "free", guard=_let_go(), source="contract G6, G4"),
-        row("used", "slide_out", "used", guard=~_let_go(), source="contract G6: another holds it, or a store reads it"),
+        row("used", "slide_out", "used", source="contract G6: another holds it, or a store reads it"),
         row(
             "used",
             "acknowledge",

@@ -222,7 +222,7 @@ SLIDES_FROM_ITS_TABLE = ActionProperty(
     id="a-block-slides-out-of-its-table",
     source="contract G6",
     doc="What slides out is in its request's table before, and not after, and no step has still to compute it.",
-    slices=(TINY, WINDOWED),
+    slices=(WINDOWED,),
     actions=("slide_out",),
     formula=holds(r, b) & ~Primed(body=holds(r, b)) & ~due(b),
 )
@@ -231,7 +231,7 @@ GOES_ON_IN_ITS_BLOCKS = ActionProperty(
     id="a-loaded-request-goes-on-in-its-blocks",
     source="contract Q11, Q13",
     doc="A request that a schedule() admits after its load has blocks, and no load fills one of them.",
-    slices=(TINY,),
+    slices=(WINDOWED,),
     actions=("admit_loaded",),
     formula=exists(b, holds(r, b))
     & forall(b, holds(r, b) >> ~is_a_target(b))

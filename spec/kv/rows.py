@@ -31,6 +31,7 @@ ROWS = row_witnesses(
         "row-job-store-in-flight-acknowledge-to-store-in-flight": "partial_failure",
         "row-request-scheduled-hit": "store",
         "row-request-scheduled-slide-out": "windowed",
+        "row-request-waiting-admit-loaded": "windowed",
         "row-block-used-slide-out-to-free": "windowed",
         "row-block-used-slide-out-to-used": "windowed",
     },

@@ -71,8 +71,9 @@ SLICES = (
     Slice(
         name="tiny",
         scope={"request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 1},
+        remove=_GROUPS,
         quick=True,
-        doc="One of each, and everything that can happen: the inner loop.",
+        doc="One of each, and everything that can happen with one KV cache group: the inner loop.",
     ),
     Slice(
         name="last_step",
@@ -175,10 +176,10 @@ SLICES = (
     ),
     Slice(
         name="windowed",
-        remove=(*_RESETS, *_LOADS, *_FAILURES, "plan_finish_store", "preempt", "evict", "admit_loaded"),
+        remove=(*_RESETS, *_FAILURES, "plan_finish_store", "preempt", "evict"),
         drop=("kept",),
         scope={"request": 2, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 2},
-        doc="Blocks slide out of a window while a store reads them, and are given away again, with content.",
+        doc="Blocks slide out of windows, read by a store or filled by a load, and are given away again, with content.",
     ),
     Slice(
         name="load_ack",
