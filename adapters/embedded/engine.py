@@ -114,9 +114,7 @@ class EmbeddedEngine:
         self._free_at_s = 0.0
         self._failures: FailedLoads | None = None
         if recovery is not None:
-            made = lambda: [step.made for step in self._under_way]  # noqa: E731
-            self._failures = FailedLoads(recovery, self.requests, made, self.pool, self.counts)
-            self._scheduler.waits = self._failures.waits
+            self._failures = FailedLoads(recovery, self.requests, self.counts)
         self._dispatched, self._ended = dispatched, ended
         connector.bind_gpu_block_pool(self.pool)
 
@@ -192,11 +190,7 @@ class EmbeddedEngine:
         self._record.step += 1
         self.counts.steps += 1
         self.now_s += self._timing.schedule_s
-        if self._failures is not None:
-            self._end(self._failures.begin_schedule())
         made = self._scheduler.schedule()
-        if self._failures is not None:
-            self._failures.dispatched(made)
         metadata = self.connector.build_connector_meta(made.as_step())
         self._metadata.read(metadata)
         ready_s = max(self.now_s, self._free_at_s)
@@ -269,7 +263,8 @@ class EmbeddedEngine:
             self._record.step_is_over()
         self._parking.processed(step.number)
         if self._failures is not None and (invalid := self.transfers.take_invalid()):
-            self._end(self._failures.take_report(invalid))
+            for request in self._failures.take_report(invalid):
+                self._finish(request)
         for request, samples in zip(step.made.requests, step.made.samples, strict=True):
             if samples and request.status not in (Status.FINISHED, Status.HELD):
                 request.append_output()
@@ -298,10 +293,6 @@ class EmbeddedEngine:
             else:
                 request.status = Status.LOADED
                 request.moments.append(("loaded", self.now_s))
-
-    def _end(self, requests: Iterable[Request]) -> None:
-        for request in requests:
-            self._finish(request)
 
     def _finish(self, request: Request) -> None:
         self._record("finish", request=request.request_id)

@@ -40,7 +40,7 @@ class BlockPool:
         taken = [self._free.popitem(last=False)[0] for _ in range(count)]
         for block in taken:
             self._references[block] = 1
-            self.forget(block)
+            self._forget(block)
         return taken
 
     def touch(self, block_ids: Sequence[int]) -> None:
@@ -64,8 +64,7 @@ class BlockPool:
         self._hash[block] = hash_
         self._blocks.setdefault(hash_, {})[block] = None
 
-    def forget(self, block: int) -> None:
-        """A block is not addressable any more."""
+    def _forget(self, block: int) -> None:
         hash_ = self._hash.pop(block, None)
         if hash_ is not None:
             del self._blocks[hash_][block]

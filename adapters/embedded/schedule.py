@@ -27,7 +27,6 @@ class Schedule:
         starts: tokens computed before this step; tokens: computed in it.
         samples: whether the request gets an output token.
         new_blocks: of requests that were running before.
-        allocated: blocks, of all requests.
     """
 
     requests: list[Request] = field(default_factory=list)
@@ -36,7 +35,6 @@ class Schedule:
     samples: list[bool] = field(default_factory=list)
     new_blocks: list[list[int] | None] = field(default_factory=list)
     preempted: list[Request] = field(default_factory=list)
-    allocated: list[int] = field(default_factory=list)
     prefill_tokens: int = 0
     decode_tokens: int = 0
 
@@ -79,8 +77,6 @@ class Scheduler:
         self.loading: dict[str, Request] = {}
         """Those that hold blocks and do not run: their loads are under way, or have ended."""
         self.running: dict[str, Request] = {}
-        self.waits: Callable[[Request], bool] | None = None
-        """Whether a request must not be scheduled now, if anybody has a say in that."""
         self._budget = 0
         self._promised = 0
         """Blocks that were found for admitted requests and not yet taken by them."""
@@ -113,12 +109,12 @@ class Scheduler:
     def _continue(self, request: Request, made: Schedule) -> None:
         tokens = request.num_known_tokens - request.num_computed_tokens
         tokens = min(tokens, self._budget)
-        if tokens <= 0 or (self.waits is not None and self.waits(request)):
+        if tokens <= 0:
             return
         missing = request.missing_blocks(tokens)
         if missing > self._pool.num_free:
             return  # they are still parked, or the connector has taken references on free blocks since
-        made.new_blocks.append(self._allocate(request, missing, made) if missing else None)
+        made.new_blocks.append(self._allocate(request, missing) if missing else None)
         self._compute(request, tokens, made)
 
     def _is_tight(self) -> bool:
@@ -169,8 +165,7 @@ class Scheduler:
 
     def _let_in(self, made: Schedule) -> None:
         """Those whose loads have ended, then others; whoever cannot be let in keeps those behind waiting."""
-        loaded = [r for r in self.loading.values() if r.status is Status.LOADED]
-        for request in loaded if self.waits is None else [r for r in loaded if not self.waits(r)]:
+        for request in [r for r in self.loading.values() if r.status is Status.LOADED]:
             if self._is_full() or not self._promote(request, made):
                 return
         passed_over: list[Request] = []
@@ -214,7 +209,7 @@ class Scheduler:
             return True
         del self.waiting[request.request_id]
         self.loading[request.request_id] = request
-        self._allocate(request, request.missing_blocks(external), made)
+        self._allocate(request, request.missing_blocks(external))
         self._connector.update_state_after_alloc(request, request.table, external)
         request.num_computed_tokens = local + external
         request.status = Status.LOADING
@@ -242,7 +237,7 @@ class Scheduler:
 
     def _start(self, request: Request, made: Schedule) -> None:
         tokens = min(request.num_known_tokens - request.num_computed_tokens, self._budget)
-        self._allocate(request, request.missing_blocks(tokens), made)
+        self._allocate(request, request.missing_blocks(tokens))
         self._compute(request, tokens, made)
         self._connector.update_state_after_alloc(request, request.table, 0)
         request.status = Status.RUNNING
@@ -277,14 +272,13 @@ class Scheduler:
         limit = (request.num_tokens - 1) // request.block_size
         return _leading(self._pool.find, request.block_hashes[:limit])
 
-    def _allocate(self, request: Request, count: int, made: Schedule) -> list[int]:
+    def _allocate(self, request: Request, count: int) -> list[int]:
         if not count:
             return []
         blocks = self._pool.allocate(count)
         for block in blocks:
             self._record("allocate", request=request.request_id, block=block)
         request.table += blocks
-        made.allocated += blocks
         kept = min(count, request.promised)
         request.promised -= kept
         self._promised -= kept

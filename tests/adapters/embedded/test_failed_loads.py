@@ -8,6 +8,7 @@ from support.recorded import as_trace, double_stores
 from support.scenarios import scenarios, schedulings, sizes
 
 from interlock.adapters.embedded import Abort, Add, Complete, EmbeddedEngine, Fail, Scheduling, Sizes, Step, Timing, run
+from interlock.adapters.embedded.metadata import EngineError
 from interlock.adapters.embedded.scenario import own_machine
 from interlock.adapters.embedded.tokens import prompt_of
 from interlock.proofs.replay import run_replay
@@ -114,14 +115,12 @@ def test_a_request_of_which_nothing_was_loaded_goes_on_in_its_blocks_before_one_
     assert (played.faults, played.unfinished) == ([], ())
 
 
-def test_nothing_is_owed_once_it_has_been_computed():
-    kept = recovery(4)
-    one_load(Fail(1), *ENDS, Step(), drain=False, of=lambda size: kept)
-    assert list(kept.wrong_from.values()) == [4]  # reported with the last step, and not scheduled yet
+def test_a_load_within_a_step_is_refused_and_not_passed_over():
+    class Owing(LoadRecovery):
+        owes = True
 
-    kept = recovery(4)
-    one_load(Fail(1), *ENDS, Step(), Step(), drain=False, of=lambda size: kept)
-    assert not kept.owes
+    with pytest.raises(EngineError, match="only those between steps are modelled"):
+        one_load(Fail(1), *ENDS, Step(), of=lambda size: Owing(groups=(Group(size),)))
 
 
 def test_it_may_lose_them_again_at_once():
@@ -156,21 +155,23 @@ def test_an_id_whose_load_failed_after_its_end_is_offered_a_load_when_it_comes_a
     assert events.count("plan_load") == 6
 
 
-def test_who_could_not_load_computes_after_a_preemption_too():
-    engine, events, _ = served(5, 2, rate=1.0, blocks=10)
+@pytest.mark.parametrize(("switches", "again"), [({}, False), ({"reoffer": "allowed"}, True)])
+def test_who_could_not_load_computes_after_a_preemption_too(switches, again):
+    engine, events, _ = served(5, 2, rate=1.0, blocks=10, **switches)
     assert engine.counts.failed_loads == engine.counts.loads
-    loads, failed, preempted = {}, set(), set()
+    loads, failed, preempted, loads_again = {}, set(), set(), False
     for e in events:
         match e.event:
             case "plan_load":
                 loads[e.args["j"]] = e.args["r"]
-                assert e.args["r"] not in failed
+                loads_again |= e.args["r"] in failed
             case "acknowledge_failure" if e.args["j"] in loads:
                 failed.add(loads[e.args["j"]])
             case "preempt":
                 preempted.add(e.args["r"])
     assert len(failed & preempted) >= 3
     assert not engine.requests
+    assert loads_again == again
 
 
 # -- what recovery is good for ----------------------------------------------------------------------------

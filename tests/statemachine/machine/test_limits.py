@@ -8,11 +8,11 @@ import pytest
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import UnsupportedSwitch
-from interlock.statemachine.lookup import FullAttention
+from interlock.statemachine.lookup import FullAttention, SlidingWindow
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.offload import choice
 from interlock.statemachine.offload.choice import StoreLimits
-from interlock.statemachine.port import ConnectorOutput, ScheduledRequest, ScheduledStep
+from interlock.statemachine.port import NULL_BLOCK, ConnectorOutput, ScheduledRequest, ScheduledStep
 
 SOME = {"store_choice": "some_blocks"}
 
@@ -109,6 +109,8 @@ def test_what_a_request_leaves_at_its_finish_is_limited_too(driver, limits, left
     other = arrive(d, "S", ["s1"], 51)
     d.update()
     arrive(d, "A", ["h1", "h2", "h3"], 1)  # there is room for h1
+    d.update()
+    assert arrive(d, "B", ["g1"], 61) == []  # a scan that A has no part in
     d.update(failed=[0, 1])
     d.finish("A")
 
@@ -144,7 +146,10 @@ def test_a_request_counts_once_whatever_becomes_of_it(driver):
     for first in (11, 21):
         d.build(preempted=["A"])
         d.update()
-        d.admit("A", [first, first + 1, first + 2])
+        d.admit("A", [first, first + 1], tokens=4)
+        assert blocks(d.build()) == []
+        d.update()
+        d.go_on("A", 4, 5, [first + 2])
         assert blocks(d.build()) == []
         d.update()
     d.machine.reset_cache()
@@ -234,6 +239,30 @@ def test_each_group_counts_in_its_own_blocks(limits, of_the_prompt, of_the_answe
     machine.update_connector_output(ConnectorOutput())
     request.num_tokens, request.block_hashes = 16, ["h1", "h2", "h3", "h4"]
     assert blocks(machine.build_connector_meta(ScheduledStep.of([ScheduledRequest("A", 14, 2)]))) == of_the_answer
+
+
+def test_what_has_slid_out_of_its_window_is_no_candidate():
+    machine = KVOffloadMachine(
+        block_size=4,
+        groups=(FullAttention(4), SlidingWindow(4, 4)),
+        num_chunks=8,
+        num_workers=1,
+        switches=SPECIFICATION.switch_values(changes=SOME),
+        limits=StoreLimits(sightings=3),
+    )
+
+    def stored(name, local, *tables):
+        request = Request(name, 13, ["h1", "h2", "h3"])
+        machine.on_new_request(request)
+        machine.get_num_new_matched_tokens(request, local)
+        machine.update_state_after_alloc(request, tables, 0)
+        metadata = machine.build_connector_meta(ScheduledStep.of([ScheduledRequest(name, local, 13 - local)]))
+        machine.update_connector_output(ConnectorOutput())
+        return blocks(metadata)
+
+    assert stored("A", 0, [1, 2, 3, 4], [11, 12, 13, 14]) == []
+    assert stored("B", 8, [1, 2, 23, 24], [NULL_BLOCK, 12, 33, 34]) == []
+    assert stored("C", 0, [41, 42, 43, 44], [51, 52, 53, 54]) == [41, 42, 43, 52, 53]
 
 
 # -- beside the rest --------------------------------------------------------------------------------------
