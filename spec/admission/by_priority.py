@@ -26,7 +26,7 @@ _by_priority = promotion_scan.is_("holders_by_priority")
 ARRIVALS = Invariant(
     id="arrivals-are-ordered",
     source=_SOURCE,
-    doc="Of two requests that have not ended exactly one arrived before the other.",
+    doc="Of two requests that have not ended exactly one arrived before the other; an ended one has no priority left.",
     slices=WITH_VICTIM,
     applies=_APPLIES,
     formula=forall(
@@ -36,7 +36,7 @@ ARRIVALS = Invariant(
             older(r, r2).eq(~older(r2, r)),
             ~older(r, r2),
         ),
-    ),
+    ) & forall(r, urgent(r) >> unfinished(r)),
     premise=exists(r, unfinished(r)),
 )  # fmt: skip
 NEWEST = ActionProperty(
