@@ -21,6 +21,10 @@ MATCHING = (
             "a-repeated-match-is-of-the-same-hit",
             "pin-has-a-reader",
         ),
+        outside=(
+            "In tiers only a key that is still there is asked for again: that the second answer is shorter or no, and"
+            " the old pin goes all the same, is not modelled."
+        ),
     ),
     Rule(
         id="R-02",
