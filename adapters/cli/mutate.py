@@ -25,6 +25,8 @@ def mutate(
             "--module", metavar="NAME", help="Only this module of the specification; may be repeated. Default: all."
         ),
     ] = None,
+    preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of the switches.")] = "interlock",
+    sets: options.Sets = None,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Without the properties that only restate the action that they are about."),
@@ -54,6 +56,9 @@ def mutate(
     Some properties of steps follow from the action alone, whatever the state: they remind a reader,
     and kill what changes the action. --strict leaves them out.
 
+    --preset and --set give the switches other values: what is noticed there is what these values use and
+    the default does not (with --slice, all changes). Properties that fail there unchanged are left out.
+
     To look at one: interlock check --change ID --property PROPERTY.
 
     Exit codes: 0 at least 95 % of the mutants that are not equivalent are killed; 1 fewer are;
@@ -67,6 +72,13 @@ def mutate(
         options.make_folder("--trace-dir", trace_dir)
     session = Session(context.obj, json)
     request = MutateRequest(
-        slices=slices or None, modules=modules or None, strict=strict, trace_dir=trace_dir, jobs=jobs, budget=budget
+        slices=slices or None,
+        modules=modules or None,
+        preset=preset,
+        sets=options.pairs("--set", sets, "scheduling_policy=priority"),
+        strict=strict,
+        trace_dir=trace_dir,
+        jobs=jobs,
+        budget=budget,
     )
     return conduct(MutateBinding(request, session), session)

@@ -66,6 +66,12 @@ class MutateDocument(Document):
     refused: list[RefusedChange]
     duplicates: list[DuplicateChange]
     not_generated: int = Field(ge=0, description="Changes that fold to the specification as it is.")
+    usual: int = Field(
+        0, ge=0, description="Changes that come to the same under the first preset, and are left to a run under that."
+    )
+    failing: list[str] = Field(
+        [], description="PROPERTY in SLICE: what fails under these values unchanged, so that it judges no mutant."
+    )
     composed: list[str] = Field(
         [], description="Modules put together from others, which are left out: their actions are changed in those."
     )

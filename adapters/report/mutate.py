@@ -55,7 +55,10 @@ def _left_out(document: MutateDocument) -> Text | None:
         f"{counted(len(document.refused), 'change')} that the builder refuses" if document.refused else "",
         f"{len(document.duplicates):,} that another one stands for" if document.duplicates else "",
         f"{document.not_generated:,} that change nothing under the preset" if document.not_generated else "",
+        f"{document.usual:,} that come to the same under the default preset" if document.usual else "",
         f"module {', '.join(document.composed)}, composed of others" if document.composed else "",
     ]
     said = ", ".join(p for p in parts if p)
-    return Text(f"\nNot counted: {said}.") if said else None
+    failing = f"\nFails unchanged, so it judges no mutant: {', '.join(document.failing)}." if document.failing else ""
+    counted_out = f"\nNot counted: {said}." if said else ""
+    return Text(counted_out + failing) if counted_out or failing else None

@@ -47,12 +47,14 @@ class Mutants:
 
     Args:
         same: how many changes fold to the specification as it is.
+        usual: how many come to what they come to under the usual values, and are left to a run under those.
     """
 
     changes: list[Change] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     duplicates: list[Duplicate] = field(default_factory=list)
     same: int = 0
+    usual: int = 0
 
 
 def mutants(
@@ -61,14 +63,23 @@ def mutants(
     *,
     kinds: Collection[str] = EVERY_KIND,
     actions: Collection[str] | None = None,
+    usual: dict[str, str] | None = None,
 ) -> Mutants:
     """Every mutant of a specification under switch values, in a fixed order.
 
     Args:
         actions: those to change; default: all, and the proofs.
+        usual: switch values under which others are judged: a step that is the same there, as it is and changed,
+            is left out.
     """
     found = Mutants()
     signature = signature_of(spec)
+
+    def meanings(change: Change, values: dict[str, str]) -> tuple[object, object]:
+        """What an action is, as it is and changed."""
+        one, other = only(spec, change.action), only(apply(spec, change), change.action)
+        return _meaning(step_of(one, values)), _meaning(step_of(other, values))
+
     for action in spec.actions:
         if actions is not None and action.name not in actions:
             continue
@@ -90,6 +101,9 @@ def mutants(
                 found.same += 1
             elif meaning in known:
                 found.duplicates.append(Duplicate(str(change), known[meaning]))
+            elif usual is not None and meanings(change, usual) == (original, meaning):
+                known[meaning] = str(change)
+                found.usual += 1
             else:
                 known[meaning] = str(change)
                 found.changes.append(change)

@@ -32,7 +32,10 @@ class Work:
 
     Args:
         kinds: kinds of change.
-        named: somebody chose the slices, so only actions that live in one of them are changed, and no proofs.
+        named: only actions that live in one of the slices are changed, and no proofs: somebody chose the slices, or
+            the switches have other values than the usual ones.
+        usual: the values for which mutants are left that come to the same under them.
+        failing: what fails unchanged and is left out, as ``PROPERTY in SLICE``.
     """
 
     spec: Specification
@@ -41,11 +44,15 @@ class Work:
     preset: str
     kinds: tuple[str, ...]
     named: bool
+    usual: dict[str, str] | None = None
+    failing: tuple[str, ...] = ()
 
     def changes(self) -> Mutants:
         """Its mutants."""
         lives = {a.name for a in self.spec.actions if any(a.name not in s.remove for s in self.slices)}
-        return mutants(self.spec, self.switches, kinds=self.kinds, actions=lives if self.named else None)
+        return mutants(
+            self.spec, self.switches, kinds=self.kinds, actions=lives if self.named else None, usual=self.usual
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,7 @@ class Listed:
     refused: list[Refused]
     duplicates: list[Duplicate]
     same: int
+    usual: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +199,7 @@ class _Desk:
         if change is None:
             found = w.changes()
             undecided = [undecided_one(w.spec, c) for c in found.changes]
-            return Listed(w.spec.name, module, undecided, found.refused, found.duplicates, found.same)
+            return Listed(w.spec.name, module, undecided, found.refused, found.duplicates, found.same, found.usual)
         if self.judge is None or self.module != module:
             # The graphs of the module before are let go first.
             self.judge = None

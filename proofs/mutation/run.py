@@ -18,7 +18,9 @@ from interlock.proofs.mutation import pool
 from interlock.proofs.mutation.changes import EVERY_KIND
 from interlock.proofs.mutation.generate import Duplicate, Refused
 from interlock.proofs.mutation.judge import Verdict
+from interlock.proofs.mutation.other_values import held
 from interlock.proofs.mutation.restating import without_restating
+from interlock.proofs.selection import values
 from interlock.spec.language.specification import Specification, UnknownName
 from interlock.spec.modules import named, owner, simple, under
 from interlock.statemachine.plural import counted
@@ -51,6 +53,8 @@ class MutateResult:
         refused: changes that give no specification: never counted as killed.
         duplicates: changes that come to the same system as an earlier one, which stands for both.
         not_generated: how many changes fold to the specification as it is.
+        usual: how many come to the same under the first preset, and are left to a run under that.
+        failing: what fails under these values unchanged, so that no mutant is judged by it: ``PROPERTY in SLICE``.
     """
 
     verdict: Outcome = "inconclusive"
@@ -59,6 +63,8 @@ class MutateResult:
     refused: list[Refused] = field(default_factory=list)
     duplicates: list[Duplicate] = field(default_factory=list)
     not_generated: int = 0
+    usual: int = 0
+    failing: list[str] = field(default_factory=list)
 
     @property
     def mutants(self) -> int:
@@ -95,6 +101,8 @@ def run_mutate(
     slices: list[str] | None = None,
     names: list[str] | None = None,
     kinds: list[str] | None = None,
+    preset: str = "interlock",
+    sets: dict[str, str] | None = None,
     budget: float = BUDGET_S,
     jobs: int = JOBS,
     strict: bool = False,
@@ -102,9 +110,13 @@ def run_mutate(
     progress: Callable[[Progress], None] | None = None,
     specs: Sequence[Specification] | None = None,
 ) -> MutateResult:
-    """Judge every mutant of the specification under the preset ``interlock``.
+    """Judge every mutant of the specification under the preset ``interlock``, or what is another one elsewhere.
+
+    Under other values of the switches properties that fail unchanged are left out, and so are, unless slices are
+    named, mutants that come to the same under the first preset.
 
     Args:
+        preset, sets: the values of the switches; without slices or names, only of modules that they are about.
         slices: where mutants are looked at, and only actions that live there are changed; default: the
             default slices, and then the lemmas of proofs are dropped as well.
         names: of modules, or of their packages; default: all.
@@ -115,14 +127,18 @@ def run_mutate(
         specs: modules to choose from; default: those of the specification.
 
     Raises:
-        UnknownName: a slice, module or kind that there is not.
+        UnknownName: a slice, module, kind, preset, switch or value that there is not.
     """
     # What is begun before the deadline may take as long as the pool waits for it.
     deadline = time.perf_counter() + max(budget - pool.GRACE_S, budget / 2)
-    work = chosen(slices, names, kinds, specs)
+    work = []
+    for w in chosen(slices, names, kinds, specs, preset=preset, sets=sets):
+        if not w.spec.is_usual(w.switches) and progress is not None:
+            progress(Progress(f"{w.spec.name}: which properties hold under these values"))
+        work.append(_judged_by_what_holds(w))
     if strict:
         work = [replace(w, spec=without_restating(w.spec, w.switches)) for w in work]
-    tally = _Tally(progress)
+    tally = _Tally(progress, failing=[f for w in work for f in w.failing])
     for result in pool.run(work, jobs=jobs, deadline=deadline, trace_dir=trace_dir):
         tally.take(result)
     return tally.result(len(work), budget)
@@ -133,11 +149,14 @@ def chosen(
     names: list[str] | None,
     kinds: list[str] | None,
     specs: Sequence[Specification] | None,
+    *,
+    preset: str = "interlock",
+    sets: dict[str, str] | None = None,
 ) -> list[pool.Work]:
     """The modules to work on, each with its slices.
 
     Raises:
-        UnknownName: a slice, module or kind that there is not.
+        UnknownName: a slice, module, kind, preset, switch or value that there is not.
     """
     known = simple() if specs is None else tuple(specs)
     for kind in kinds or ():
@@ -147,15 +166,35 @@ def chosen(
     specifications = [m for m in known if m in asked]
     for name in slices or ():
         owner(specifications, "slice", name)
+    if preset == "interlock" and not sets:
+        under_values = {m.name: (m, dict(m.presets[0].values)) for m in specifications}
+    else:
+        under_values = values(tuple(specifications), preset, sets or {}, named=bool(slices or names))
     work: list[pool.Work] = []
-    for m in specifications:
+    for m, switches in under_values.values():
         own = tuple(s for s in m.slices if (s.name in slices if slices else s.default))
-        preset = under(m, "interlock") or m.presets[0].name
+        usual = m.is_usual(switches)
         if own:
             work.append(
-                pool.Work(m, m.switch_values(preset), own, preset, tuple(kinds or EVERY_KIND), named=bool(slices))
+                pool.Work(
+                    m,
+                    switches,
+                    own,
+                    under(m, preset) or m.presets[0].name,
+                    tuple(kinds or EVERY_KIND),
+                    named=bool(slices) or not usual,
+                    usual=None if usual or slices else dict(m.presets[0].values),
+                )
             )
     return work
+
+
+def _judged_by_what_holds(w: pool.Work) -> pool.Work:
+    """The same, under other values than the usual ones without the properties that fail as it is."""
+    if w.spec.is_usual(w.switches):
+        return w
+    spec, failing = held(w.spec, w.switches, w.slices, w.preset)
+    return replace(w, spec=spec, failing=tuple(failing))
 
 
 def _one_of(known: Sequence[Specification], name: str) -> Specification:
@@ -178,6 +217,7 @@ class _Tally:
     """Results as they come, in the order in which they are shown."""
 
     progress: Callable[[Progress], None] | None
+    failing: list[str] = field(default_factory=list)
     listed: dict[str, pool.Listed] = field(default_factory=dict)
     verdicts: dict[tuple[str, str], Verdict] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
@@ -204,12 +244,13 @@ class _Tally:
 
     def result(self, modules_asked: int, budget: float) -> MutateResult:
         """Everything, with the verdict."""
-        found = MutateResult()
+        found = MutateResult(failing=self.failing)
         for name, listed in sorted(self.listed.items(), key=lambda i: i[1].number):
             found.items += [self.verdicts.get((name, u.id), u) for u in listed.mutants]
             found.refused += listed.refused
             found.duplicates += listed.duplicates
             found.not_generated += listed.same
+            found.usual += listed.usual
         found.verdict, found.reason = self._judge(found, modules_asked, budget)
         return found
 

@@ -19,6 +19,8 @@ class MutateRequest:
 
     slices: list[str] | None
     modules: list[str] | None
+    preset: str
+    sets: dict[str, str]
     strict: bool
     trace_dir: Path | None
     jobs: int
@@ -42,6 +44,8 @@ class MutateBinding:
         result = run_mutate(
             slices=asked.slices,
             names=asked.modules,
+            preset=asked.preset,
+            sets=asked.sets,
             strict=asked.strict,
             trace_dir=asked.trace_dir,
             jobs=asked.jobs,

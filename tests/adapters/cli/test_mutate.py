@@ -108,17 +108,29 @@ def test_the_report_lists_survivors_with_what_is_known_and_no_others(interlock, 
     assert "1 change that the builder refuses, 1 that another one stands for, 2 that change nothing" in text
 
 
+def test_the_report_says_what_other_values_leave_out(interlock, engine):
+    engine(result(usual=245, failing=["p in dedup", "q in store"]))
+    text = " ".join(interlock("mutate", "--set", "store_dedup=per_step").out.split())
+
+    assert "245 that come to the same under the default preset" in text
+    assert "Fails unchanged, so it judges no mutant: p in dedup, q in store." in text
+    engine(result())
+    assert "Fails unchanged" not in interlock("mutate").out
+
+
 def test_asks_for_what_was_typed(interlock, engine, tmp_path):
     asked = engine(result())
     interlock(
         "mutate", "--slice", "dedup", "--slice", "store", "--module", "kv", "--trace-dir", tmp_path / "t",
-        "--jobs", "3", "--budget", "60",
+        "--jobs", "3", "--budget", "60", "--preset", "seed", "--set", "store_dedup=per_step",
     )  # fmt: skip
     del asked["progress"]
 
     assert asked == {
         "slices": ["dedup", "store"],
         "names": ["kv"],
+        "preset": "seed",
+        "sets": {"store_dedup": "per_step"},
         "strict": False,
         "trace_dir": tmp_path / "t",
         "jobs": 3,
@@ -135,6 +147,8 @@ def test_without_arguments_asks_for_the_defaults(interlock, engine):
     assert asked == {
         "slices": None,
         "names": None,
+        "preset": "interlock",
+        "sets": {},
         "strict": False,
         "trace_dir": None,
         "jobs": 2,
@@ -147,6 +161,9 @@ def test_without_arguments_asks_for_the_defaults(interlock, engine):
     [
         (["--slice", "no_such_slice"], "unknown slice 'no_such_slice'"),
         (["--module", "no_such_module"], "unknown module 'no_such_module'"),
+        (["--preset", "no-such-preset"], "unknown preset 'no-such-preset'"),
+        (["--set", "no_such_switch=x"], "unknown switch 'no_such_switch'"),
+        (["--set", "store_dedup"], "--set 'store_dedup' is not NAME=VALUE"),
         (["--jobs", "0"], "--jobs"),
         (["--budget", "soon"], "--budget"),
     ],
@@ -182,7 +199,8 @@ def test_for_real_on_a_small_specification(monkeypatch, tmp_path):
     """Engine, processes, traces and document together."""
     small = lamps()
     monkeypatch.setattr(run, "simple", lambda: (small,))
-    request = MutateRequest(slices=None, modules=["lamps"], strict=False, trace_dir=tmp_path, jobs=2, budget=60)
+    asked = {"slices": None, "modules": ["lamps"], "preset": "interlock", "sets": {}, "strict": False}
+    request = MutateRequest(**asked, trace_dir=tmp_path, jobs=2, budget=60)
     bound = MutateBinding(request, Session(["mutate"], None))
     document = bound.run()
 

@@ -103,3 +103,32 @@ def test_names_that_are_not_there_are_refused(names, kind):
     with pytest.raises(UnknownName) as refused:
         run_mutate(specs=(lamps(),), **names)
     assert refused.value.kind == kind
+
+
+def test_under_another_value_only_what_it_uses_is_changed_and_what_fails_there_judges_nothing():
+    result = run_mutate(names=["delivery"], sets={"notice_names": "request_id"}, kinds=["drop-conjunct", "guard-false"])
+
+    assert {i.action for i in result.items} == {"hear_stray_notice"}
+    assert result.usual > 50
+    assert result.failing == [
+        "a-notice-ends-the-hand-over-that-it-is-about in second_life",
+        "remembered-notice-is-of-its-own-consumer in second_life",
+    ]
+    by_id = {i.id: i for i in result.items}
+    assert by_id["guard-false:hear_stray_notice"].status == "killed"
+    assert not {i.killed_by for i in result.items} & {f.partition(" in ")[0] for f in result.failing}
+
+
+def test_in_a_named_slice_everything_is_changed_under_another_value():
+    at = {"slices": ["second_life"], "kinds": ["guard-false"]}
+    usual, other = run_mutate(**at), run_mutate(**at, sets={"notice_names": "request_id"})
+
+    assert {i.action for i in other.items} == {i.action for i in usual.items} | {"hear_stray_notice"}
+    assert other.usual == usual.usual == 0
+    assert usual.failing == []
+
+
+def test_values_that_no_module_has_are_refused():
+    for wrong in ({"preset": "no-such"}, {"sets": {"no_such": "x"}}, {"sets": {"notice_names": "x"}}):
+        with pytest.raises(UnknownName):
+            run_mutate(**wrong)
