@@ -113,7 +113,7 @@ class KVOffloadMachine:
         """See :class:`ConnectorPort`."""
         self._step_is_over()
         self._moves.do("add_request", request.request_id)
-        tables = tuple(BlockTable() for _ in self._groups)
+        tables = tuple(map(BlockTable, self._groups))
         self._tracked[request.request_id] = Tracked(request, tables, prompt_tokens=request.num_tokens)
 
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
@@ -152,7 +152,7 @@ class KVOffloadMachine:
         self._stores.store_what_was_kept()
         self._flushes.order()
         if self._behind:
-            self._stores.scan([self._tracked[request] for request in step.request_ids if request in self._behind])
+            self._stores.scan([self._tracked[request] for request in self._running.in_order(self._behind)])
         self._flushes.order_last()
         if not self._stepping():
             return ConnectorMetadata()  # the engine steps, but not for us: there is nothing that we would send

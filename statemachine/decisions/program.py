@@ -50,7 +50,7 @@ class Batch:
 
     Args:
         asked: parameters; what they decide of the guard is asked before each row, and a refusal ends the batch.
-        chosen: parameters that are chosen when a row is not refused; rows hold the others.
+        chosen: parameters that are taken from elsewhere when a row is not refused; rows hold the others.
     """
 
     action: str

@@ -130,10 +130,10 @@ class Writer:
 
         lines: list[Line] = [*self._made_room(given), *(self._with_reads(asked, ask) if asked else ())]
         if chosen:
-            lines += [f"row = choose({_row(given)})", "if row is None: break", f"{_row(chosen)} = row"]
+            lines += ["row = next(chosen, None)", "if row is None: break", f"{_row(chosen)} = row"]
             lines += self._made_room(chosen)
         return [
-            f"def each_{action.name}(rows, moves{', choose' if chosen else ''}):",
+            f"def each_{action.name}(rows, moves{', chosen' if chosen else ''}):",
             "    done = 0",
             f"    for {_row(given)} in rows:",
             *_indented(_indented([*lines, *self._with_reads(action.params, body)])),

@@ -103,9 +103,10 @@ class Ledger:
         """An action for several rows of arguments, as if done for one after the other (:class:`Batch`).
 
         It is ``batch(rows, moves)``: rows are tuples of arguments (the bare one if there is one only), ``moves`` gets
-        the lifecycle moves, as tuples. If some are chosen, it is ``batch(rows, moves, choose)``, and ``choose(*row)``
-        gives those, or ``None`` to end the batch. Gives how many rows are done: where nothing is asked about, all.
-        Raises as :meth:`do` at the first row that may not be done; those before it are done, nothing else is.
+        the lifecycle moves, as tuples. If some are chosen, it is ``batch(rows, moves, chosen)``: each row that is not
+        refused takes the next tuple of those from an iterator, and the batch ends where that does. Gives how many rows
+        are done: where nothing is asked about, all. Raises as :meth:`do` at the first row that may not be done; those
+        before it are done, nothing else is.
 
         Raises:
             KeyError: the program was not compiled with it (:attr:`Wanted.batches`).

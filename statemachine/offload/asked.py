@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.kv.vocabulary import c, chunk_state, j, job_loads, pending_count
 from interlock.spec.language.actions import Action, Send
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import Var
@@ -38,6 +39,13 @@ LOOKUPS: tuple[tuple[str, tuple[int, ...]], ...] = (
 """What the machine looks up: chunks by hash, jobs by block."""
 
 
+TERMS = (
+    ("reports_due", pending_count(j), (j,)),
+    ("is_load", job_loads(j), (j,)),
+    ("state_of_chunk", chunk_state(c), (c,)),
+)
+"""What the machine reads of a job and of a chunk."""
+
 ONLY_IN_GUARDS = ("kept", "scanned")
 """What the machine sees to itself, as its tests with checking show: the metadata after a finish stores what it leaves,
 and no cursor passes a block twice."""
@@ -55,6 +63,7 @@ def wanted(spec: Specification, *, checking: bool) -> Wanted:
         lookups=LOOKUPS,
         batches=BATCHES,
         bounded=("block", "chunk"),
+        terms=TERMS,
         unkept=() if checking else ONLY_IN_GUARDS,
         seldom=("reset_cache",),
     )

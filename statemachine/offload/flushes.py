@@ -11,13 +11,14 @@ class Flushes:
     def __init__(self, moves: Moves) -> None:
         self._moves = moves
         self._must_flush = moves.ledger.relation("must_flush")
-        self._job_loads = moves.ledger.relation("job_loads")
+        self._is_load = moves.ledger.term("is_load")
         self._none_is_due = moves.ledger.condition("build_connector_meta", "last-jobs-are-flushed")
 
     def order(self) -> None:
         """Those that have to go with this metadata."""
-        for job in sorted(self._must_flush):
-            self._moves.do(self._flush_of(job), job)
+        if self._must_flush:
+            for job in sorted(self._must_flush):
+                self._moves.do(self._flush_of(job), job)
 
     def order_last(self) -> None:
         """Once nobody is left who goes on, what the specification flushes then."""
@@ -29,4 +30,4 @@ class Flushes:
                 self._moves.do(order, job)
 
     def _flush_of(self, job: int) -> str:
-        return "order_flush_of_load" if job in self._job_loads else "order_flush"
+        return "order_flush_of_load" if self._is_load(job) else "order_flush"

@@ -22,8 +22,10 @@ class Loads:
     def __init__(self, moves: Moves, groups: BlockGroups, *, hash_tokens: int) -> None:
         self._moves, self._groups, self._hash_tokens = moves, groups, hash_tokens
         self._kinds = [group.kind for group in groups]
+        self._prefix_only = groups.prefix_only
+        self._find = self._prefix if self._prefix_only else self._search
         ledger = moves.ledger
-        self._chunk_state = ledger.function("chunk_state")
+        self._state_of = ledger.term("state_of_chunk")
         self._by_hash = ledger.inverse("chunk_hash")
         self._loadable = frozenset(ledger.program.tables["chunk"].states_with("plan_load"))
         self._awaited = frozenset(ledger.program.tables["chunk"].states_with("acknowledge"))
@@ -39,10 +41,9 @@ class Loads:
         if tracked.looked_up != (num_computed_tokens, limit, moved):
             tracked.looked_up = (num_computed_tokens, limit, moved)
             tracked.local_tokens = num_computed_tokens
-            search = self._prefix if self._groups.prefix_only else self._search
-            tracked.found = search(tracked, limit)
+            tracked.found = self._find(tracked, limit)
         found = tracked.found
-        external = found.tokens - tracked.local_tokens
+        external = found.tokens - num_computed_tokens
         if external <= 0:
             return 0, False
         if found.later or not self._may_load(request.request_id):
@@ -59,7 +60,7 @@ class Loads:
         if total != found.tokens:
             found = self._needed(tracked, total)
         request, moves = tracked.request.request_id, self._moves
-        if self._groups.prefix_only:
+        if self._prefix_only:
             blocks = tracked.tables[0].blocks[found.places[0] : found.places[-1] + 1]
         else:
             blocks = [tracked.tables[g].blocks[place] for g, place in zip(found.groups, found.places, strict=True)]
@@ -75,12 +76,19 @@ class Loads:
         """With one group of full attention a hit is as many of the first blocks as can be read now."""
         group = self._groups[0]
         first, last = tracked.local_tokens // group.block_size, limit // group.block_size
-        chunks, by_hash, state, loadable = [], self._by_hash, self._chunk_state, self._loadable
-        for key in group.keys(tracked.request.block_hashes, first, last):
-            chunk = next((c for c in by_hash.get(key, ()) if state.get(c) in loadable), None)
-            if chunk is None:
+        hashes = tracked.request.block_hashes
+        found, loadable, state_of = self._by_hash.get, self._loadable, self._state_of
+        chunks: list[int] = []
+        # Most prompts are not in the tier, and need no list of their hashes.
+        for place in range(first, min(last, len(hashes)) if self._by_hash else first):
+            for chunk in found(hashes[place], ()):
+                if state_of(chunk) in loadable:
+                    chunks.append(chunk)
+                    break
+            else:
                 break
-            chunks.append(chunk)
+        if not chunks:
+            return NOTHING
         end = first + len(chunks)
         return Found(end * group.block_size, False, (0,) * len(chunks), range(first, end), chunks)
 
@@ -122,7 +130,7 @@ class Loads:
     def _touch(self, tracked: Tracked, found: Found) -> None:
         """What a hit needs was of use; a prefix is of no use without its beginning, so that is the latest."""
         touch = self._moves.chunks.touch
-        if self._groups.prefix_only:
+        if self._prefix_only:
             for chunk in reversed(found.chunks):
                 touch(chunk)
             return
@@ -136,11 +144,11 @@ class Loads:
 
     def _loadable_chunk(self, key: Key) -> int | None:
         """A chunk of a key that a load could read now."""
-        return next((c for c in self._by_hash.get(key, ()) if self._chunk_state.get(c) in self._loadable), None)
+        return next((c for c in self._by_hash.get(key, ()) if self._state_of(c) in self._loadable), None)
 
     def _answer(self, key: Key) -> Answer:
         """What the tier has under a key."""
         if self._loadable_chunk(key) is not None:
             return Answer.HIT
-        pending = any(self._chunk_state.get(c) in self._awaited for c in self._by_hash.get(key, ()))
+        pending = any(self._state_of(c) in self._awaited for c in self._by_hash.get(key, ()))
         return Answer.PENDING if pending else Answer.MISS

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from interlock.spec.language.specification import Specification
@@ -54,9 +55,8 @@ class Moves:
         """Where references on blocks are taken, if the specification pins sources."""
         self._outbox: dict[str, dict[int, None]] = defaultdict(dict)
         self._referenced: set[int] = set()
-        self._pending_count = ledger.function("pending_count")
-        self._job_loads = ledger.relation("job_loads")
-        self._by_block = ledger.inverse("job_block")
+        self._reports_due, self._is_load = ledger.term("reports_due"), ledger.term("is_load")
+        self._block_of, self._by_block = ledger.function("job_block"), ledger.inverse("job_block")
         self._refers = ("used", "acknowledge") in ledger.program.tables["block"].rows
         """A report may free a block: stores keep references on their sources."""
 
@@ -66,14 +66,31 @@ class Moves:
         if moves:
             self._moved(action, moves)
 
-    def do_each(self, action: str, rows: Iterable[Any], *choose: Callable[..., Any]) -> int:
+    def do_each(self, action: str, rows: Iterable[Any], *chosen: Iterator[Any]) -> int:
         """An action for each of several rows, until one is refused, if it asks; how many were done."""
         moves: list[Any] = []
         try:
-            return self._each[action](rows, moves, *choose)
+            return self._each[action](rows, moves, *chosen)
         finally:
             if moves:
                 self._moved(action, moves)
+
+    def plan_each(self, action: str, rows: Sequence[tuple[Any, ...]]) -> tuple[int, bool]:
+        """A store of each of several rows, which begin with a request and a block, into the chunks that the pool gives.
+
+        Returns how many were planned, and whether the others were not for want of a chunk.
+        """
+        taken: list[Any] = []
+        try:
+            planned = self.do_each(action, rows, zip(self.chunks.supply(taken), count(self.next_job)))
+        finally:
+            is_full = bool(taken) and taken[-1] is None
+            if is_full:
+                del taken[-1]
+            first, self.next_job = self.next_job, self.next_job + len(taken)
+            for job, row, chunk in zip(count(first), rows, taken):
+                self.jobs[job] = TransferJob(job, row[0], row[1], chunk)
+        return planned, is_full
 
     def why_not(self, action: str, *known: Any) -> str | None:
         """The first reason against an action, or ``None``."""
@@ -85,50 +102,44 @@ class Moves:
 
     def loads(self, job: int) -> bool:
         """Whether it is a load on which some report is due."""
-        return job in self.jobs and job in self._job_loads
+        return job in self.jobs and self._is_load(job)
 
     def is_due(self, job: int) -> bool:
         """Whether some report on the job is still to come."""
-        return bool(self._pending_count.get(job))
+        return bool(self._reports_due(job))
 
     def take_metadata(self) -> ConnectorMetadata:
         """What was sent about jobs since this was last asked."""
         sent, self._outbox = self._outbox, defaultdict(dict)
         return ConnectorMetadata(
-            store_jobs=tuple(self.jobs[j] for j in sent.get("store_meta", ())),
-            load_jobs=tuple(self.jobs[j] for j in sent.get("load_meta", ())),
+            store_jobs=tuple(map(self.jobs.__getitem__, sent.get("store_meta", ()))),
+            load_jobs=tuple(map(self.jobs.__getitem__, sent.get("load_meta", ()))),
             jobs_to_flush=tuple(sent.get("flush_meta", ())),
         )
 
     def _moved(self, action: str, moves: Iterable[tuple[str, Any, str, str]]) -> None:
         """The pool hears of chunks; what is sent about jobs goes into the metadata."""
         channels = [self._outbox[channel] for channel in self._sends[action]]
-        reports, chunk_moved = action in self._reports, self.chunks.moved
+        chunk_moved, reports_due = self.chunks.moved, self._reports_due
+        reports = action in self._reports
         for lifecycle, entity, _, target in moves:
             if lifecycle == "chunk":
                 chunk_moved(entity, target)
                 continue
             for sent in channels:
                 sent[entity] = None
-            if reports or self._refers:
-                self._heard(entity, reports=reports)
+            if self._refers:
+                self._hold_reference(entity)
+            if reports and not reports_due(entity):
+                self.jobs.pop(entity, None)  # it is over
 
-    def _heard(self, entity: int, *, reports: bool) -> None:
-        """A job is over once no report is due; a reference on its block may be taken or given back."""
-        job = self.jobs.get(entity)
-        if job is None:
-            return
-        if reports and not self._pending_count.get(entity):
-            del self.jobs[entity]
-        if self._refers:
-            self._hold_reference(job.block)
-
-    def _hold_reference(self, block: int) -> None:
+    def _hold_reference(self, job: int) -> None:
         """One reference on a block as long as some store reads it, whoever holds it besides.
 
         Taken with the plan: a request may lose the block before we are told.
         """
-        read = any(self._pending_count.get(j) and j not in self._job_loads for j in self._by_block.get(block, ()))
+        block = self._block_of[job]
+        read = any(self._reports_due(j) and not self._is_load(j) for j in self._by_block.get(block, ()))
         if read != (block in self._referenced):
             assert self.pool is not None, "the specification pins sources: bind_gpu_block_pool first"
             (self.pool.touch if read else self.pool.free_blocks)([block])

@@ -35,36 +35,36 @@ class Running:
 
     def run(self, step: ScheduledStep, visits: Sequence[Visit]) -> None:
         """Requests that were running: only those are looked at that got blocks, or have filled one or given one up."""
-        ids = step.request_ids
-        new: Sequence[Any] = step.new_block_ids  # of each request, or of each request and group
-        # Most requests of a step have nothing for us, so they are passed over without a line of Python each.
-        places = dict.fromkeys(compress(count(), new))
-        places.update(dict.fromkeys(self._worth_a_look(step)))
-        visited = {v.tracked.request.request_id for v in visits}
-        full: list[tuple[Tracked, int]] = []
-        allocated: list[tuple[str, int]] = []
-        sliding: list[tuple[Tracked, int]] = []
+        ids, new, computed = step.request_ids, step.new_block_ids, step.num_computed_tokens
+        visited = {v.tracked.request.request_id for v in visits} if visits else ()
         several = len(self._groups) > 1
-        for place in sorted(places):
+        # Most requests of most steps have nothing for us, so they are passed over without a line of Python each.
+        looked_at = [place for place in self._worth_a_look(step) if ids[place] not in visited]
+        given = [place for place in compress(count(), new) if ids[place] not in visited]
+        allocated: list[tuple[str, int]] = []
+        for place in given:
             request = ids[place]
-            if request in visited:
-                continue
-            tracked = self._tracked[request]
-            if self._slides is not None:
-                sliding.append((tracked, step.num_computed_tokens[place]))
-            new_blocks = new[place] if place < len(new) else None
-            if new_blocks:
-                for table, blocks in zip(tracked.tables, new_blocks if several else (new_blocks,), strict=True):
-                    allocated += zip(repeat(request), blocks)
-                    table.blocks += blocks
-            tokens = step.num_computed_tokens[place] + step.num_scheduled_tokens[request]
-            if tokens >= tracked.next_look:
-                full.append((tracked, tokens))
+            per_group: Any = new[place] if several else (new[place],)
+            for table, blocks in zip(self._tracked[request].tables, per_group, strict=True):
+                table.blocks += blocks
+                for block in blocks:
+                    allocated.append((request, block))
         if self._slides is not None:
             allocated = [(request, block) for request, block in allocated if block != NULL_BLOCK]
-            self._slides.slide(sliding, chain((block for _, block in allocated), _given(self._groups, visits)))
-        self._moves.do_each("allocate", allocated)
-        self.publish(full)
+            self._slides.slide(
+                [(self._tracked[ids[place]], computed[place]) for place in sorted({*given, *looked_at})],
+                chain((block for _, block in allocated), _given(self._groups, visits)),
+            )
+        if allocated:
+            self._moves.do_each("allocate", allocated)
+        if looked_at:
+            scheduled = step.num_scheduled_tokens
+            self.publish([(self._tracked[ids[at]], computed[at] + scheduled[ids[at]]) for at in looked_at])
+
+    def in_order(self, requests: Iterable[str]) -> list[str]:
+        """Those of the requests that the step at hand computes, in its order."""
+        places = self._places
+        return sorted((request for request in requests if request in places), key=places.__getitem__)
 
     def grow(self, visit: Visit) -> None:
         """A request that was waiting gets blocks: those of its cached prefix first."""
@@ -89,15 +89,20 @@ class Running:
         rows: list[tuple[str, int, Key]] = []
         for tracked, num_tokens in requests:
             request, hashes = tracked.request.request_id, tracked.request.block_hashes
-            for group, table in zip(self._groups, tracked.tables, strict=True):
-                first = table.published
-                full = max(first, min(num_tokens // group.block_size, len(table.blocks), group.num_keys(hashes)))
+            for table in tracked.tables:
+                group, blocks, first = table.group, table.blocks, table.published
+                full = min(num_tokens // group.block_size, len(blocks), len(hashes) // group.hashes_per_block)
+                if full <= first:
+                    continue
                 # What the cache had was found by its hash, and held since.
-                first = max(first, min(tracked.local_tokens // group.block_size, full))
-                rows += zip(repeat(request), table.blocks[first:full], group.keys(hashes, first, full))
+                if first * group.block_size < tracked.local_tokens:
+                    first = min(tracked.local_tokens // group.block_size, full)
+                if full == first + 1:
+                    rows.append((request, blocks[first], group.key(hashes, first)))
+                else:
+                    rows += zip(repeat(request), blocks[first:full], group.keys(hashes, first, full))
                 table.published = full
-                if table.scanned < full:
-                    self._behind.add(request)
+                self._behind.add(request)
             self._look_next(tracked)
         if self._slides is not None:
             rows = [row for row in rows if row[1] != NULL_BLOCK]
@@ -131,33 +136,25 @@ class Running:
             self._order = list(ids)
             self._places = {request: place for place, request in enumerate(ids)}
             self._almost = [self._tracked[request].next_look - 1 for request in ids]
-        if max(counts.values(), default=0) <= 1:  # all decode
+        if sum(counts.values()) == len(counts):  # all decode
             return compress(count(), map(ge, step.num_computed_tokens, self._almost))
         tokens = map(add, step.num_computed_tokens, map(counts.__getitem__, ids))
         return compress(count(), map(gt, tokens, self._almost))
 
     def _look_next(self, tracked: Tracked) -> None:
         """Sets with how many tokens it is worth a look again."""
-        groups = self._groups
-        if len(groups) == 1 and self._slides is None:
-            tokens = (tracked.tables[0].published + 1) * groups[0].block_size
-        else:
-            tokens = self._next_of_all(tracked)
+        tokens = maxsize
+        for table in tracked.tables:
+            group = table.group
+            full = (table.published + 1) * group.block_size
+            tokens = min(tokens, full)
+            gone = group.kind.gone_with(table.slid) if group.windowed else None
+            if gone is not None:
+                tokens = min(tokens, gone + 1)  # with the step that has computed so many before it
         tracked.next_look = tokens
         place = self._places.get(tracked.request.request_id)
         if place is not None:
             self._almost[place] = tokens - 1
-
-    def _next_of_all(self, tracked: Tracked) -> int:
-        """With how many tokens some group fills a block or gives one up."""
-        tokens = maxsize
-        for group, table in zip(self._groups, tracked.tables, strict=True):
-            tokens = min(tokens, (table.published + 1) * group.block_size)
-            if group.windowed:
-                gone = group.kind.gone_with(table.slid)
-                assert gone is not None
-                tokens = min(tokens, gone + 1)  # with the step that has computed so many before it
-        return tokens
 
 
 def _given(groups: BlockGroups, visits: Iterable[Visit]) -> Iterable[int]:

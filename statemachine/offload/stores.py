@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from itertools import islice
 from typing import Any
 
 from interlock.statemachine.offload.choice import StoreChoice
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.tracked import BlockTable, Tracked
-from interlock.statemachine.port import NULL_BLOCK, TransferJob
+from interlock.statemachine.port import NULL_BLOCK
 
 
 class Stores:
@@ -23,6 +22,7 @@ class Stores:
 
     def __init__(self, moves: Moves, groups: BlockGroups, behind: set[str], choice: StoreChoice | None = None) -> None:
         self._moves, self._groups, self._behind, self._choice = moves, groups, behind, choice
+        self._windowed = groups.windowed
         self._declined: Set[tuple[str, int]] = frozenset()
         self.finished: list[Tracked] = []
         """Requests that have ended since the last metadata."""
@@ -32,30 +32,48 @@ class Stores:
         if self._choice is not None:
             self._declined = self._choice.declined(behind)
         rows: list[tuple[str, int]] = []
-        pieces: list[tuple[str, BlockTable, Sequence[int], int]] = []
+        pieces: list[tuple[Tracked, BlockTable, Sequence[int], int]] = []
         for tracked in behind:
             request = tracked.request.request_id
             for table in tracked.tables:
-                places = self._places(table)
-                blocks = table.blocks
-                rows += [(request, blocks[place]) for place in places]
-                pieces.append((request, table, places, len(rows)))
-        at = 0
-        waiting = set()
-        for request, table, places, end in pieces:
+                blocks, places = table.blocks, self._places(table)
+                for place in places:
+                    rows.append((request, blocks[place]))
+                pieces.append((tracked, table, places, len(rows)))
+        at, full = self._plan("plan_store", rows, 0) if rows else (0, False)
+        if at < len(rows):
+            self._scan_the_rest(rows, pieces, at, full)
+            return
+        for tracked, table, _, _ in pieces:  # as nearly always, all are stored
+            table.scanned = table.published
+            self._behind.discard(tracked.request.request_id)
+
+    def _scan_the_rest(
+        self,
+        rows: Sequence[tuple[str, int]],
+        pieces: Iterable[tuple[Tracked, BlockTable, Sequence[int], int]],
+        at: int,
+        full: bool,
+    ) -> None:
+        """From a block on that is not to be stored, or for which there is no room.
+
+        Args:
+            pieces: of a table each, with the places of its rows, and where the next one's begin.
+        """
+        for tracked, table, places, end in pieces:
             stuck = False
             while at < end and not stuck:
-                at, full = self._plan("plan_store", rows, at)
-                if at < end:
-                    skipped = 0 if full else self._moves.do_each("skip_store", self._not_to_be_stored(rows[at:end]))
-                    stuck = not skipped
-                    at += skipped
+                skipped = 0 if full else self._moves.do_each("skip_store", self._not_to_be_stored(rows[at:end]))
+                stuck = not skipped
+                at += skipped
+                if not stuck and at < len(rows):
+                    at, full = self._plan("plan_store", rows, at)
             left = max(end - at, 0)
             table.scanned = places[-left] if left else table.published
             if stuck:
-                at = end
-                waiting.add(request)
-        self._behind.difference_update({request for request, *_ in pieces} - waiting)
+                at, full = self._plan("plan_store", rows, end) if end < len(rows) else (end, False)
+            if all(t.scanned == t.published for t in tracked.tables):
+                self._behind.discard(tracked.request.request_id)
 
     def store_what_was_kept(self) -> None:
         """What requests have published, and their store scans have not come to, when they ended."""
@@ -77,7 +95,7 @@ class Stores:
     def _places(self, table: BlockTable) -> Sequence[int]:
         """Where a table has published blocks that no scan has passed, those left out that have slid out since."""
         places = range(table.scanned, table.published)
-        if not self._groups.windowed:
+        if not self._windowed:
             return places
         return [place for place in places if table.blocks[place] != NULL_BLOCK]
 
@@ -86,26 +104,11 @@ class Stores:
 
         Returns the first that is left, and whether for want of room, not because it is refused.
         """
-        moves = self._moves
-        planned = 0
-        full = False
-
-        def choose(request: str, block: int, *_: Key) -> tuple[int, int] | None:
-            nonlocal planned, full
-            chunk = moves.chunks.take(ahead=planned)
-            if chunk is None:
-                full = True
-                return None
-            planned += 1
-            job, moves.next_job = moves.next_job, moves.next_job + 1
-            moves.jobs[job] = TransferJob(job, request, block, chunk)
-            return chunk, job
-
-        def choose_wanted(request: str, block: int, *_: Key) -> tuple[int, int] | None:
-            return None if (request, block) in self._declined else choose(request, block)
-
-        choosing = choose if self._choice is None else choose_wanted
-        return first + moves.do_each(action, islice(rows, first, None), choosing), full
+        last = len(rows)
+        if self._declined:
+            last = next((at for at in range(first, last) if rows[at][:2] in self._declined), last)
+        planned, full = self._moves.plan_each(action, rows if last - first == len(rows) else rows[first:last])
+        return first + planned, full
 
     def _not_to_be_stored(self, rows: Iterable[tuple[str, int]]) -> Iterable[tuple[str, int]]:
         for row in rows:

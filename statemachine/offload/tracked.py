@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from interlock.statemachine.offload.groups import BlockGroup
 from interlock.statemachine.port import RequestLike
 
 
@@ -14,12 +15,14 @@ class BlockTable:
     """A request's blocks in one KV cache group.
 
     Args:
+        group: which.
         blocks: in the order of its tokens; null blocks where the group needs none.
         published, scanned: blocks before these places need no more looking at.
         slid: blocks before this place have slid out of the group's window.
         observed: blocks before this place have been counted as seen; it stays when the request loses them.
     """
 
+    group: BlockGroup
     blocks: list[int] = field(default_factory=list)
     published: int = 0
     scanned: int = 0
@@ -46,6 +49,9 @@ class Found(NamedTuple):
     groups: Sequence[int] = ()
     places: Sequence[int] = ()
     chunks: Sequence[int] = ()
+
+
+NOTHING = Found()
 
 
 NOTHING = Found()

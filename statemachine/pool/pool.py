@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 
 from interlock.statemachine.pool.policy import Chunk, EvictionPolicy
 from interlock.statemachine.port import Hash
@@ -45,7 +46,8 @@ class ChunkPool:
         Args:
             ahead: how many were taken whose move to pending the pool has not heard of yet.
         """
-        if len(self._absent) <= ahead:
+        absent = self._absent
+        if len(absent) <= ahead:
             victim = next((c for c in self.policy.order() if self._may_evict(c)), None)
             if victim is None:
                 return None
@@ -54,7 +56,21 @@ class ChunkPool:
                 self._evict(victim)
             finally:
                 self._evicting = None
-        return self._absent[ahead]
+        return absent[ahead]
+
+    def supply(self, taken: list[Chunk | None]) -> Iterator[Chunk]:
+        """Chunks as :meth:`take` gives them, none twice, for moves of which the pool hears later.
+
+        Args:
+            taken: gets each before it is given, and ``None`` where there is no more.
+        """
+        absent = self._absent
+        for ahead in count():
+            chunk = absent[ahead] if ahead < len(absent) else self.take(ahead)
+            taken.append(chunk)
+            if chunk is None:
+                return
+            yield chunk
 
     def touch(self, chunk: Chunk) -> None:
         """A ready chunk has been of use."""

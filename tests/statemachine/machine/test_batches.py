@@ -97,7 +97,7 @@ def rows_for(ledger, chance):
     return name, rows
 
 
-def one_by_one(ledger, name, rows, choose, moves):
+def one_by_one(ledger, name, rows, choices, moves):
     """What a batch is to be the same as."""
     params = [p.name for p in SPECIFICATION.action(name).params]
     given_ = [p for p in params if p not in CHOSEN[name]]
@@ -107,7 +107,7 @@ def one_by_one(ledger, name, rows, choose, moves):
         if name in ASKED and ledger.question(name, *ASKED[name])(*(known[p] for p in params if p in ASKED[name])):
             break
         if CHOSEN[name]:
-            chosen = choose(*known.values())
+            chosen = next(choices, None)
             if chosen is None:
                 break
             known |= zip(CHOSEN[name], chosen, strict=True)
@@ -147,15 +147,11 @@ def test_a_batch_is_its_rows_one_after_the_other(preset, guards, seed):
     rows = [tuple(itertools.compress(row, given_)) for row in complete]
     rows = [row[0] if len(row) == 1 else row for row in rows]
     chosen = [tuple(a for a, is_given in zip(row, given_, strict=True) if not is_given) for row in complete]
-    chosen = [*chosen[: chance.randrange(len(rows) + 1) if chance.random() < 0.3 else None], None]
+    chosen = chosen[: chance.randrange(len(rows) + 1) if chance.random() < 0.3 else None]
     ours, theirs = [], []
 
-    def choose():
-        rest = iter(chosen)
-        return lambda *row: next(rest) if row in map(_row, rows) else pytest.fail(f"chooses for {row}")
-
-    did = attempt(lambda: batched.batch(name)(rows, ours, *([] if all(given_) else [choose()])))
-    expected = attempt(lambda: one_by_one(single, name, rows, choose(), theirs))
+    did = attempt(lambda: batched.batch(name)(rows, ours, *([] if all(given_) else [iter(chosen)])))
+    expected = attempt(lambda: one_by_one(single, name, rows, iter(chosen), theirs))
 
     assert did == expected
     assert ours == [move for move in theirs if announced is None or move[0] in announced]
@@ -172,22 +168,18 @@ def test_a_batch_that_is_refused_in_the_middle_has_done_what_was_before():
     assert (ledger.relation("holds"), ledger.relation("fresh")) == ({("A", 1)}, {1})
 
 
-def test_a_batch_ends_before_what_is_refused_and_chooses_nothing_for_it():
+def test_a_batch_ends_before_what_is_refused_and_takes_nothing_for_it():
     ledger = made(SPECIFICATION.switch_values(), True)
     ledger.do("add_request", "A")
     ledger.batch("allocate")([("A", 1), ("A", 2), ("A", 3)], [])
     ledger.do("publish", "A", 1, "h1")
     ledger.do("publish", "A", 3, "h1")
-    asked = []
-
-    def choose(request, block):
-        asked.append((request, block))
-        return len(asked) - 1, len(asked) - 1
-
+    choices = iter([(0, 0), (1, 1), (0, 2)])
     moves = []
-    done = ledger.batch("plan_store")([("A", 1), ("A", 2), ("A", 3)], moves, choose)
 
-    assert (done, asked) == (1, [("A", 1)])
+    done = ledger.batch("plan_store")([("A", 1), ("A", 2), ("A", 3)], moves, choices)
+
+    assert (done, next(choices)) == (1, (1, 1))
     assert [(lifecycle, entity, target) for lifecycle, entity, _, target in moves] == [
         ("request", "A", "scheduled"), ("chunk", 0, "pending"), ("job", 0, "planned"),
     ]  # fmt: skip
@@ -232,8 +224,8 @@ def test_what_many_jobs_have_left_behind_is_not_gone_through_in_every_step():
     ledger.do("add_request", "A")
     ledger.batch("allocate")([("A", b) for b in range(1000)], [])
     ledger.batch("publish")([("A", b, f"h{b}") for b in range(1000)], [])
-    jobs = iter(range(1000))
-    ledger.batch("plan_store")([("A", b) for b in range(1000)], [], lambda *_: (next(jobs),) * 2)
+    jobs = range(1000)
+    ledger.batch("plan_store")([("A", b) for b in range(1000)], [], zip(jobs, jobs, strict=True))
     for step in range(2):
         ledger.do("build_connector_meta")
         ledger.do("update_from_output")

@@ -120,10 +120,12 @@ def test_a_lookup_asked_again_reads_nothing_while_nothing_has_changed(driver):
     request = d.add("B", ["h1", "h2"])
     request.block_hashes = hashes = Counted(request.block_hashes)
 
-    assert d.match("B") == d.match("B") == d.match("B") == (8, True)
-    assert hashes.reads == 1
+    assert d.match("B") == (8, True)
+    read = hashes.reads
+    assert d.match("B") == d.match("B") == (8, True)
+    assert hashes.reads == read > 0
     assert d.match("B", 1) == (4, True)  # the GPU has more
-    assert hashes.reads == 2
+    assert hashes.reads > read
 
 
 def test_a_lookup_asked_again_sees_what_has_been_stored_since(driver):
