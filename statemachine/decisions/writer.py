@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, Fire
@@ -20,6 +21,7 @@ from interlock.statemachine.decisions.groups import key_of
 from interlock.statemachine.decisions.layout import Layout, Symbol, groups_name
 from interlock.statemachine.decisions.put import Drop, Empty, First, Line, Put, lines_of, writes
 from interlock.statemachine.decisions.shapes import members_of
+from interlock.statemachine.decisions.standing import stands
 from interlock.statemachine.table import Table, TableRow
 
 
@@ -119,8 +121,10 @@ class Writer:
         def ask() -> list[Line]:
             return list(self._asked(action, asked, "break"))
 
+        standing = {} if chosen else {f"stood{n}": id_ for n, id_ in enumerate(self._standing(action))}
+
         def body() -> list[Line]:
-            fired, lines = self._body(action)
+            fired, lines = self._body(action, standing)
             return [
                 *lines,
                 *(f"moves.append(({', '.join(move)}))" for move in fired.moves),
@@ -135,6 +139,7 @@ class Writer:
         return [
             f"def each_{action.name}(rows, moves{', chosen' if chosen else ''}):",
             "    done = 0",
+            *(f"    {local} = None" for local in standing),
             f"    for {_row(given)} in rows:",
             *_indented(_indented([*lines, *self._with_reads(action.params, body)])),
             "    return done",
@@ -176,8 +181,18 @@ class Writer:
                 yield f"if not {self.expressions.write(t)}:"
                 yield "    " + refused.format(reason=repr(id_))
 
-    def _body(self, action: Action) -> tuple[_Fired, list[Line]]:
-        """What an action does, once all its parameters are bound."""
+    def _standing(self, action: Action) -> Iterator[str]:
+        """Conjuncts of one parameter that the action cannot make false."""
+        for id_, t in self.conjuncts(action) if self._guards else ():
+            if len(T.free_vars(t)) == 1 and stands(action, t, self._tables):
+                yield id_
+
+    def _body(self, action: Action, standing: Mapping[str, str] = MappingProxyType({})) -> tuple[_Fired, list[Line]]:
+        """What an action does, once all its parameters are bound.
+
+        Args:
+            standing: by a local, conjuncts that are not looked at again for the parameter that the local holds.
+        """
         fired = _Fired()
         for n, f in enumerate(action.fires):
             (self._fire_many if f.over else self._fire_one)(action, f, n, fired)
@@ -197,7 +212,7 @@ class Writer:
                     }
                 )
             )
-        guard = self._guard(action) if self._guards else ()
+        guard = self._guard(action, standing) if self._guards else ()
         apply = self._into_records([*fired.apply, *effects.apply])
         return fired, [*fired.compute, *guard, *effects.compute, *apply, *fired.forget]
 
@@ -223,10 +238,18 @@ class Writer:
     def _is_announced(self, action: Action, f: Fire) -> bool:
         return f.lifecycle in self._announced and (f.lifecycle, action.name) not in self._silent
 
-    def _guard(self, action: Action) -> Iterator[str]:
+    def _guard(self, action: Action, standing: Mapping[str, str]) -> Iterator[str]:
+        locals_of = {id_: local for local, id_ in standing.items()}
         for id_, t in self.conjuncts(action):
+            refusal = f"refuse({action.name!r}, {id_!r}, ({_tuple(map(name_of, action.params))}))"
+            if id_ in locals_of:
+                (parameter,) = map(name_of, T.free_vars(t))
+                yield f"if {parameter} is not {locals_of[id_]}:"
+                yield f"    if not {self.expressions.write(t)}: {refusal}"
+                yield f"    {locals_of[id_]} = {parameter}"
+                continue
             yield f"if not {self.expressions.write(t)}:"
-            yield f"    refuse({action.name!r}, {id_!r}, ({_tuple(map(name_of, action.params))}))"
+            yield f"    {refusal}"
 
     def _state(self, table: Table, entity: tuple[T.AnyTerm, ...]) -> str:
         return self.expressions.write(T.Apply(symbol=table.lifecycle.variable, args=entity))
@@ -401,6 +424,7 @@ class Writer:
         if excepted is not None:  # and mostly nobody is
             lines = [f"if {excepted[1]}:", *(f"    {line}" for line in lines)]
             lines += ["else:", *(f"    {line}" for line in found(when))]
+        lines = [re.sub(rf"^( *{name} = )list\((.*)\)$", r"\1\2", line) for line in lines]  # it is but gone through
         if of_all != T.TRUE:
             lines = [f"{name} = ()", f"if {self.expressions.write(of_all)}:", *(f"    {line}" for line in lines)]
         fired.compute += lines

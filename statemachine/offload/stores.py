@@ -84,6 +84,8 @@ class Stores:
             request, hashes = tracked.request.request_id, tracked.request.block_hashes
             for group, table in zip(self._groups, tracked.tables, strict=True):
                 first = table.scanned
+                if first == table.published:
+                    continue
                 keys = group.keys(hashes, first, table.published)
                 rows += ((request, table.blocks[place], keys[place - first]) for place in self._places(table))
         self.finished.clear()

@@ -33,6 +33,7 @@ class Offers:
     def __init__(self, switches: Mapping[str, str] | None = None, *, spec: Specification = SPECIFICATION) -> None:
         values = spec.switch_values() if switches is None else switches
         self._ledger = Ledger(spec, values, sizes={}, domains={"block": tuple})
+        self._refused = self._ledger.relation("refused")
         self._conditions = [self._ledger.condition(action, "not-refused") for action in _OFFERS]
 
     def may_offer(self, request_id: str) -> bool:
@@ -45,4 +46,5 @@ class Offers:
 
     def forget(self, request_id: str) -> None:
         """The request has ended; its id may come again."""
-        self._ledger.given("refused", request_id, False)
+        if request_id in self._refused:
+            self._ledger.given("refused", request_id, False)
