@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from interlock.spec.language import terms as T
@@ -23,6 +23,11 @@ _INFIX = {T.Eq: "==", T.Lt: "<", T.Le: "<=", T.Add: "+", T.Sub: "-"}
 def name_of(v: T.Var) -> str:
     """A variable as a Python identifier."""
     return f"{v.name}_" if keyword.iskeyword(v.name) else v.name
+
+
+def items_of(items: Iterable[str]) -> str:
+    """The inside of a tuple's brackets."""
+    return "".join(f"{i}, " for i in items).rstrip()
 
 
 def several_name(symbol: str) -> str:

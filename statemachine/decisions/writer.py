@@ -6,21 +6,19 @@ guarded row, ``why_not_ACTION__PARAMETERS`` for each question, ``each_ACTION`` f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from interlock.spec.language import terms as T
-from interlock.spec.language.actions import Action, Fire
+from interlock.spec.language.actions import Action
 from interlock.spec.language.elaborate import fold
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.decisions.effects import Effects
-from interlock.statemachine.decisions.expression import Expressions, name_of, record_name
-from interlock.statemachine.decisions.groups import key_of
-from interlock.statemachine.decisions.layout import Layout, Symbol, groups_name
+from interlock.statemachine.decisions.expression import Expressions, items_of, name_of, record_name
+from interlock.statemachine.decisions.fires import Fired, Fires
+from interlock.statemachine.decisions.layout import Layout
 from interlock.statemachine.decisions.put import Drop, Empty, First, Line, Put, lines_of, writes
-from interlock.statemachine.decisions.shapes import members_of
 from interlock.statemachine.decisions.standing import stands
 from interlock.statemachine.table import Table, TableRow
 
@@ -53,9 +51,9 @@ class Writer:
         self._tables = tables
         self._guards = guards
         self._seldom = frozenset(seldom)
-        self._announced, self._silent = frozenset(announced), frozenset(silent)
         self.layout = layout
         self.expressions = Expressions(layout, settled)
+        self.fires = Fires(self.expressions, tables, switches, seldom=seldom, announced=announced, silent=silent)
 
     def conjuncts(self, action: Action) -> Iterable[tuple[str, T.Term]]:
         """The action's own conjuncts, switches folded; those always true, or about what is not kept, are left out."""
@@ -174,7 +172,7 @@ class Writer:
         """Statements that do what ``refused`` says, for a ``{reason}``, if what is known speaks against the action."""
         for f in action.fires:
             if not f.over and set().union(*map(T.free_vars, f.entity)) <= set(known):
-                yield f"if not {self._may_fire(action, f, known)}:"
+                yield f"if not {self.fires.may(action, f, known)}:"
                 yield "    " + refused.format(reason=repr("lifecycle-" + f.lifecycle.replace("_", "-")))
         for id_, t in self.conjuncts(action):
             if T.free_vars(t) <= set(known):
@@ -187,21 +185,21 @@ class Writer:
             if len(T.free_vars(t)) == 1 and stands(action, t, self._tables):
                 yield id_
 
-    def _body(self, action: Action, standing: Mapping[str, str] = MappingProxyType({})) -> tuple[_Fired, list[Line]]:
+    def _body(self, action: Action, standing: Mapping[str, str] = MappingProxyType({})) -> tuple[Fired, list[Line]]:
         """What an action does, once all its parameters are bound.
 
         Args:
             standing: by a local, conjuncts that are not looked at again for the parameter that the local holds.
         """
-        fired = _Fired()
+        fired = Fired()
         for n, f in enumerate(action.fires):
-            (self._fire_many if f.over else self._fire_one)(action, f, n, fired)
+            (self.fires.many if f.over else self.fires.one)(action, f, n, fired)
         effects = Effects(self.expressions)
         for u in action.updates:
             when = fold(u.when, self._switches)
             if self.layout.symbols[u.symbol].ghost or u.symbol in self.layout.unkept or when == T.FALSE:
                 continue
-            if u.args == u.over and self._is_forgotten_anyway(action, self.layout.symbols[u.symbol], when):
+            if u.args == u.over and self.fires.is_forgotten_anyway(action, self.layout.symbols[u.symbol], when):
                 continue
             effects.add(
                 u.model_copy(
@@ -235,13 +233,10 @@ class Writer:
                 records.append(f"if {name} is {slot.new}: {name} = {slot.records}[{at}] = {slot.new}.copy()")
         return [*records, *apply]
 
-    def _is_announced(self, action: Action, f: Fire) -> bool:
-        return f.lifecycle in self._announced and (f.lifecycle, action.name) not in self._silent
-
     def _guard(self, action: Action, standing: Mapping[str, str]) -> Iterator[str]:
         locals_of = {id_: local for local, id_ in standing.items()}
         for id_, t in self.conjuncts(action):
-            refusal = f"refuse({action.name!r}, {id_!r}, ({_tuple(map(name_of, action.params))}))"
+            refusal = f"refuse({action.name!r}, {id_!r}, ({items_of(map(name_of, action.params))}))"
             if id_ in locals_of:
                 (parameter,) = map(name_of, T.free_vars(t))
                 yield f"if {parameter} is not {locals_of[id_]}:"
@@ -250,207 +245,6 @@ class Writer:
                 continue
             yield f"if not {self.expressions.write(t)}:"
             yield f"    {refusal}"
-
-    def _state(self, table: Table, entity: tuple[T.AnyTerm, ...]) -> str:
-        return self.expressions.write(T.Apply(symbol=table.lifecycle.variable, args=entity))
-
-    def _arguments(self, table: Table, action: Action, f: Fire) -> str:
-        entity = {v.name for v in table.lifecycle.entity}
-        others = (name_of(v) for v in action.params if v.name not in entity)
-        return f"({_tuple((*map(self.expressions.write, f.entity), *others))})"
-
-    def _may_fire(self, action: Action, f: Fire, known: tuple[T.Var, ...]) -> str:
-        table = self._tables[f.lifecycle]
-        state = self._state(table, f.entity)
-        if set(action.params) <= set(known):
-            return f"({self._chosen(table, f, table.rows_of(action.name), state, 'None')})"
-        return f"({_is_one_of(state, table.states_with(action.name))})"
-
-    def _fire_one(self, action: Action, f: Fire, n: int, fired: _Fired) -> None:
-        table = self._tables[f.lifecycle]
-        rows = table.rows_of(action.name)
-        key, state = self.expressions.key(f.entity), self._state(table, f.entity)
-        if not state.isidentifier():
-            fired.compute.append(f"s{n} = {state}")
-            state = f"s{n}"
-        refused = f"step_{f.lifecycle}({state}, {action.name!r}, {self._arguments(table, action, f)})"
-        reached = table.reached_by(action.name)
-        if len(reached) == 1 and all(row.guard == T.TRUE for _, row in rows):
-            target = repr(next(iter(reached)))
-            fired.compute.append(f"if {_is_none_of(state, [at for at, _ in rows])}: {refused}")
-        else:
-            target = f"t{n}"
-            fired.compute.append(f"{target} = {self._chosen(table, f, rows, state, refused)}")
-        if any(at != row.target for at, row in rows):
-            symbol = self.layout.use(table.lifecycle.variable)
-            args = tuple(map(self.expressions.write, f.entity))
-            alone = sum(other.lifecycle == f.lifecycle for other in action.fires) == 1
-            changes = all(at != row.target for at, row in rows)
-            first = {at for at, _ in rows} == {table.lifecycle.initial}
-            fired.apply.append(
-                Put(symbol, args, target, old=state if alone else None, changes=alone and changes, new=alone and first)
-            )
-        if self._is_announced(action, f):
-            fired.moves.append((repr(f.lifecycle), key, state, target))
-        new = self._forgettable(table) & reached
-        if new:
-            condition = "" if reached == new else f"if {target} in {sorted(new)!r}: "
-            fired.forget.append(f"{condition}{self._forget(table)}({key})")
-
-    def _fire_many(self, action: Action, f: Fire, n: int, fired: _Fired) -> None:
-        """Entities from the condition, or, where it says nothing, those in a state that has a row."""
-        table = self._tables[f.lifecycle]
-        variable = T.Apply(symbol=table.lifecycle.variable, args=f.entity)
-        when = fold(f.when, self._switches)
-        rows = table.rows_of(action.name)
-        if when == T.FALSE or not rows:
-            return
-        is_told = bool(self._forgettable(table) & table.reached_by(action.name)) or self._is_announced(action, f)
-        if self._fires_by_state(action, f):
-            for state in table.states_with(action.name):
-                self._fire_those_in(state, table, action, f, f"m{n}_{state}", fired)
-            return
-        if when == T.TRUE:
-            enum = f"{table.name}_states"
-            members = (T.Member(enum=enum, name=s) for s in table.states_with(action.name))
-            when = variable.one_of(*members)
-        entity = tuple(map(self.expressions.write, f.entity))
-        symbol = self.layout.use(table.lifecycle.variable)
-        new = self._forgettable(table) & table.reached_by(action.name)
-        if not is_told and len(f.entity) == 1 and f.over == f.entity and _goes_to_one_state(table, rows):
-            self._fire_all_alike(table, f, n, when, rows, fired)
-            return
-
-        def inside() -> list[str]:
-            return [
-                f"s = {self._state(table, f.entity)}",
-                f"t = {self._chosen(table, f, rows, 's', 'None')}",
-                f"if t is not None: m{n}.append(({key_of(entity)}, s, t))",
-            ]
-
-        fired.compute += self.expressions.search.loop(f"m{n}", inside, f.over, when)
-        places = ("entity",) if len(entity) == 1 else tuple(f"entity[{i}]" for i in range(len(entity)))
-        fired.apply += [f"for entity, s, t in m{n}:", Put(symbol, places, "t", "    ", old="s")]
-        if self._is_announced(action, f):
-            fired.many.append((f.lifecycle, f"m{n}"))
-        if new:
-            fired.forget += [
-                f"for entity, s, t in m{n}:",
-                f"    if t in {sorted(new)!r}: {self._forget(table)}(entity)",
-            ]
-
-    def _fires_by_state(self, action: Action, f: Fire) -> bool:
-        """Whether an event is for all in some states, which are looked up one state after the other."""
-        table = self._tables[f.lifecycle]
-        variable = table.lifecycle.variable
-        return (
-            fold(f.when, self._switches) == T.TRUE
-            and f.over == f.entity
-            and len(f.entity) == 1
-            and table.lifecycle.initial not in table.states_with(action.name)
-            and action.name not in self._seldom
-            and not self._is_announced(action, f)
-            and sum(other.lifecycle == f.lifecycle for other in action.fires) == 1
-            and bool(self.layout.symbols[variable].members)
-        )
-
-    def _fire_those_in(self, state: str, table: Table, action: Action, f: Fire, name: str, fired: _Fired) -> None:
-        """The event for all that are in one state."""
-        variable = table.lifecycle.variable
-        symbol = self.layout.use(variable)
-        self.layout.inverses.add(variable)
-        group, entity = f"{groups_name(variable, ())}[{state!r}]", self.expressions.write(f.entity[0])
-        rows = [(at, row) for at, row in table.rows_of(action.name) if at == state]
-        new = self._forgettable(table)
-        # Who goes through a dictionary goes past all that was ever taken out of it, until it is cleared.
-        emptied = f"if not {group}: {group}.clear()"
-        if self._leads(table, action.name, state) is not None:
-            target = rows[0][1].target
-            fired.compute.append(f"{name} = list({group})")
-            if target in new:
-                fired.forget += [f"for entity in {name}: {self._forget(table)}(entity)", emptied]
-            elif target != state:
-                put = Put(symbol, ("entity",), repr(target), "    ", old=repr(state), changes=True)
-                fired.apply += [f"for entity in {name}:", put, emptied]
-            return
-
-        def inside() -> list[str]:
-            chosen = self._chosen(table, f, rows, repr(state), "None")
-            return [f"t = {chosen}", f"if t is not None: {name}.append(({entity}, t))"]
-
-        when = T.Apply(symbol=variable, args=f.entity).eq(T.Member(enum=f"{table.name}_states", name=state))
-        fired.compute += self.expressions.search.loop(name, inside, f.over, when)
-        changes = all(row.target != state for _, row in rows)
-        put = Put(symbol, ("entity",), "t", "    ", old=repr(state), changes=changes)
-        fired.apply += [f"for entity, t in {name}:", put, emptied]
-        forgotten = sorted(new & {row.target for _, row in rows})
-        if forgotten:
-            fired.forget += [f"for entity, t in {name}:", f"    if t in {forgotten!r}: {self._forget(table)}(entity)"]
-
-    def _leads(self, table: Table, event: str, state: str) -> str | None:
-        """Where an event leads from a state, if to one state and whatever else is the case."""
-        first = next((row for at, row in table.rows_of(event) if at == state), None)
-        return first.target if first is not None and first.guard == T.TRUE else None
-
-    def _is_forgotten_anyway(self, action: Action, symbol: Symbol, when: T.Term) -> bool:
-        """Whether what would be written is of elements that an action forgets whole, in whichever state they were."""
-        one_of = members_of(when)
-        for f in action.fires if one_of is not None else ():
-            table = self._tables[f.lifecycle]
-            sort = table.lifecycle.entity[0].sort
-            if one_of is not None and self._fires_by_state(action, f) and sort in self.layout.once:
-                of = one_of[0] == T.Apply(symbol=table.lifecycle.variable, args=f.entity)
-                ends = [self._leads(table, action.name, member.name) for member in one_of[1]]
-                if of and [a.sort for a in symbol.args] == [sort] and set(ends) <= self._forgettable(table):
-                    return True
-        return False
-
-    def _fire_all_alike(
-        self, table: Table, f: Fire, n: int, when: T.Term, rows: tuple[tuple[str, TableRow], ...], fired: _Fired
-    ) -> None:
-        """Where whoever is concerned is in one state afterwards, it does not matter in which each has been."""
-        guard = T.substitute(rows[0][1].guard, dict(zip(table.lifecycle.entity, f.entity, strict=True)))
-        parts = guard.args if isinstance(guard, T.And) else (guard,)
-        of_all = T.conjunction(*(p for p in parts if not T.free_vars(p) & set(f.over)))
-        of_each = T.conjunction(*(p for p in parts if T.free_vars(p) & set(f.over)))
-        name, item = f"m{n}", self.expressions.key(f.entity)
-
-        def found(condition: T.Term) -> list[str]:
-            return self.expressions.search.into(name, lambda: item, f.over, condition)
-
-        with self.expressions.given(when):
-            excepted = _EXCEPTED.fullmatch(self.expressions.write(of_each))
-            lines = found(T.conjunction(when, of_each))
-        if excepted is not None:  # and mostly nobody is
-            lines = [f"if {excepted[1]}:", *(f"    {line}" for line in lines)]
-            lines += ["else:", *(f"    {line}" for line in found(when))]
-        lines = [re.sub(rf"^( *{name} = )list\((.*)\)$", r"\1\2", line) for line in lines]  # it is but gone through
-        if of_all != T.TRUE:
-            lines = [f"{name} = ()", f"if {self.expressions.write(of_all)}:", *(f"    {line}" for line in lines)]
-        fired.compute += lines
-        symbol = self.layout.use(table.lifecycle.variable)
-        fired.apply += [f"for entity in {name}:", Put(symbol, ("entity",), repr(rows[0][1].target), "    ")]
-
-    def _chosen(self, table: Table, f: Fire, rows: Iterable[tuple[str, TableRow]], state: str, none: str) -> str:
-        """The state after the event, by the first row that applies; ``none`` where there is none."""
-        entity = dict(zip(table.lifecycle.entity, f.entity, strict=True))
-        chain = ""
-        for at, row in rows:
-            tests = [f"{state} == {at!r}"] if state != repr(at) else []
-            if row.guard != T.TRUE:
-                tests.append(self.expressions.write(T.substitute(row.guard, entity)))
-            chain += f"{row.target!r} if {' and '.join(tests) or True} else "
-        return chain + none
-
-    def _forgettable(self, table: Table) -> frozenset[str]:
-        """States in which an entity may be forgotten, if that makes room."""
-        new, first = table.as_good_as_new(), frozenset((table.lifecycle.initial,))
-        return new - first if table.lifecycle.entity[0].sort in self.layout.bounded else new
-
-    def _forget(self, table: Table) -> str:
-        """The function that forgets an entity of a lifecycle, marked as needed."""
-        self.layout.forgotten.add(table.name)
-        return f"forget_{table.name}"
 
     def forget(self, table: Table, once: Iterable[str]) -> list[Line]:
         """An entity that is as it was before it was ever named takes no room.
@@ -479,40 +273,6 @@ class Writer:
             yield f"drop_{name}", _function(f"drop_{name}", ("entity",), (*room, Drop((symbol,), "entity")))
 
 
-@dataclass(slots=True)
-class _Fired:
-    """The statements of an action's rows."""
-
-    compute: list[Line] = field(default_factory=list)
-    apply: list[Line] = field(default_factory=list)
-    forget: list[Line] = field(default_factory=list)
-    moves: list[tuple[str, str, str, str]] = field(default_factory=list)
-    """Lifecycle, entity, source and target, as text."""
-    many: list[tuple[str, str]] = field(default_factory=list)
-    """A lifecycle, and the list of its entities with their sources and targets."""
-
-
-_EXCEPTED = re.compile(r"\(not \(\w+ in (\w+)\)\)")
-"""A condition of one element that all satisfy where a container is empty."""
-
-
-def _goes_to_one_state(table: Table, rows: tuple[tuple[str, TableRow], ...]) -> bool:
-    """Whether an event leads all that its guard allows to one state, from whichever other."""
-    sources, targets, guards = {at for at, _ in rows}, {row.target for _, row in rows}, {row.guard for _, row in rows}
-    return len(targets) == len(guards) == 1 and sources | targets == set(table.states)
-
-
-def _is_none_of(state: str, states: list[str]) -> str:
-    """That no row applies, where rows ask for nothing but the state."""
-    return f"{state} != {states[0]!r}" if len(states) == 1 else f"{state} not in {tuple(states)!r}"
-
-
-def _is_one_of(state: str, states: Iterable[str]) -> str:
-    """That some row may apply."""
-    states = tuple(states)
-    return f"{state} == {states[0]!r}" if len(states) == 1 else f"{state} in {states!r}"
-
-
 def parameters_of(action: Action, t: T.Term) -> tuple[T.Var, ...]:
     """The parameters of an action that a term speaks of, in the action's order."""
     free = T.free_vars(t)
@@ -536,11 +296,6 @@ def question_name(action: Action, known: tuple[T.Var, ...]) -> str:
 
 def _row(variables: tuple[T.Var, ...]) -> str:
     return ", ".join(map(name_of, variables))
-
-
-def _tuple(items: Iterable[str]) -> str:
-    """The inside of a tuple's brackets."""
-    return "".join(f"{i}, " for i in items).rstrip()
 
 
 def _function(name: str, parameters: Iterable[str], body: Iterable[Line]) -> list[Line]:
