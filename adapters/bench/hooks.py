@@ -1,5 +1,8 @@
 """Measures connectors under one real scheduler in one run: both native ones and our machine, hook by hook.
 
+Requests prefill, decode, end, come again and are asked about twice; then a few decode at lengths of context between 4k
+and 128k tokens, where as many of them change in each step.
+
 Rounds, and not all runs of one connector after the other, so that what else happens on the machine meets all of
 them. Each connector has a process of its own, because what one leaves behind slows the next. Speeds say nothing
 where connectors do not store and load the same.

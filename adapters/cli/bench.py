@@ -66,8 +66,9 @@ def bench_machine(
 ) -> int:
     """Measure our machine and vLLM's native connectors under a real scheduler.
 
-    The same requests for all, in one run: they prefill, decode, end, and come again.
-    What is timed is each hook of the connector. No GPU: a worker is played.
+    The same requests for all, in one run: they prefill, decode, end, come again, and are asked about again.
+    What is timed is each hook of the connector. Then 16 requests decode at 4k to 128k tokens of context:
+    a step costs the same where cost does not grow with it. No GPU: a worker is played.
     """
     from interlock.adapters.cli.bindings.bench_machine import BenchMachineBinding
     from interlock.adapters.cli.conduct import conduct

@@ -74,13 +74,14 @@ class Loads:
 
     def _prefix(self, tracked: Tracked, limit: int) -> Found:
         """With one group of full attention a hit is as many of the first blocks as can be read now."""
-        group = self._groups[0]
-        first, last = tracked.local_tokens // group.block_size, limit // group.block_size
+        block_size = self._hash_tokens
+        first, last = tracked.local_tokens // block_size, limit // block_size
         hashes = tracked.request.block_hashes
+        if first >= last or first >= len(hashes) or hashes[first] not in self._by_hash:
+            return NOTHING  # as for most prompts
         found, loadable, state_of = self._by_hash.get, self._loadable, self._state_of
         chunks: list[int] = []
-        # Most prompts are not in the tier, and need no list of their hashes.
-        for place in range(first, min(last, len(hashes)) if self._by_hash else first):
+        for place in range(first, min(last, len(hashes))):
             for chunk in found(hashes[place], ()):
                 if state_of(chunk) in loadable:
                     chunks.append(chunk)
@@ -90,7 +91,7 @@ class Loads:
         if not chunks:
             return NOTHING
         end = first + len(chunks)
-        return Found(end * group.block_size, False, (0,) * len(chunks), range(first, end), chunks)
+        return Found(end * block_size, False, (0,) * len(chunks), range(first, end), chunks)
 
     def _search(self, tracked: Tracked, limit: int) -> Found:
         """The longest hit that every group has, or is getting."""
