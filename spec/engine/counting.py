@@ -17,6 +17,7 @@ from interlock.spec.engine.coverage import (
     SECOND,
     SHARE,
     SPEC,
+    STOPPED,
 )
 from interlock.spec.engine.predicates import at, is_, step_is
 from interlock.spec.engine.vocabulary import (
@@ -60,7 +61,7 @@ LEAVES_NO_RECORD = Invariant(
     id="ended-request-leaves-no-record",
     source="contract Q1, I-15: an id may come again",
     doc="Of a request that has ended nothing is counted: the next one of its id begins with nothing.",
-    slices=(PARK, ASYNC, RESUME, LATE, HAND),
+    slices=(PARK, ASYNC, RESUME, LATE, HAND, DECODE, STOPPED),
     formula=forall(
         r,
         is_(r, "absent", "held")

@@ -82,12 +82,12 @@ DEMONSTRATIONS = (
         ),
     ),
     Demonstration(
-        failure="B-063", set={"deferred_free": "none"}, slice="late_write",
+        failure="B-063", set={"deferred_free": "none"}, slice="late_write_at_stop",
         property="computed-within-valid-prefix",
         story=(
-            "A step that computes a block of the request is dispatched; the request ends and its block is free at "
-            "once. It becomes the target of a load for the next request and is filled. Then the step runs and writes "
-            "over it; the request is promoted with what is not its prefix."
+            "The step after the prompt's is dispatched before the prompt's output is there. That output ends the "
+            "request, and its blocks are free at once. They become the target of a load for the next request. Then "
+            "the step runs and writes a block that the load has filled: the request counts what is not its prefix."
         ),
     ),
     Demonstration(

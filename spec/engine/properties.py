@@ -20,6 +20,7 @@ from interlock.spec.engine.coverage import (
     RESUMED,
     SHARE,
     SPEC,
+    STOPPED,
     VICTIM,
 )
 from interlock.spec.engine.lemmas import LEMMAS
@@ -271,7 +272,7 @@ NO_LATE_WRITER = Invariant(
     aliases=("I-26",),
     source="contract I-26, G8; B-063 vllm #45357",
     doc="No step that has not run writes a block that a load is filling.",
-    slices=LOADING,
+    slices=(*LOADING, STOPPED),
     formula=forall(b, (filling(b)) >> ~exists(r2, t, role(r2, t, b).eq(roles["computed"]))),
     premise=exists(b, filling(b)),
 )

@@ -18,6 +18,7 @@ from interlock.spec.engine.coverage import (
     SECOND,
     SHARE,
     SPEC,
+    STOPPED,
     VICTIM,
 )
 from interlock.spec.engine.predicates import at, is_, is_free, step_is
@@ -62,7 +63,7 @@ NEW_HAS_NO_PAST = ActionProperty(
     id="new-block-has-no-past",
     source="contract G1, G4",
     doc="A block that is allocated holds nothing that counts, and nobody owes its contents to anybody.",
-    slices=(*CORE, SPEC, LOOKUP, LATE),
+    slices=(*CORE, SPEC, LOOKUP, LATE, STOPPED),
     actions=ALLOCATES,
     formula=Primed(body=table(r, b) & ~good(b) & ~redo(b)),
 )
@@ -89,7 +90,7 @@ NO_WRITE_TO_FREE = Invariant(
     id="no-step-writes-a-free-block",
     source="contract G8, I-26; vllm #45357",
     doc="A block is not free as long as a step is to write it.",
-    slices=(*CORE, SPEC, HAND),
+    slices=(*CORE, SPEC, HAND, STOPPED),
     formula=forall(r, t, b, COMPUTES >> ~is_free(b)),
     premise=exists(r, t, b, COMPUTES),
 )
@@ -98,7 +99,7 @@ PARKED_UNTIL_PROCESSED = Invariant(
     id="parked-until-processed",
     source="contract G8: deferred_frees are freed once the step is processed",
     doc="A block waits only for a step whose output is still to be processed.",
-    slices=(PARK, RESUME),
+    slices=(PARK, RESUME, STOPPED),
     formula=forall(t, b, parked(t, b) >> step_is("dispatched")),
     premise=exists(t, b, parked(t, b)),
 )
@@ -109,7 +110,7 @@ PARKED_FOR_ITS_STEP = ActionProperty(
     id="only-scheduled-blocks-are-parked",
     source="contract G8",
     doc="Blocks wait only for a step that has scheduled their request.",
-    slices=(PARK, RESUME, HAND),
+    slices=(PARK, RESUME, HAND, STOPPED),
     actions=("preempt", "reset_running", "finish", "retry", "stop", "finished_recving"),
     formula=forall(t2, b2, _newly_parked >> (table(r, b2) & (scheduled_in(r, t2) > 0))),
 )

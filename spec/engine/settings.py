@@ -130,6 +130,11 @@ EXPECTATIONS = (
     expect("fails", "late_write", "load-target-has-no-late-writer", "reused at once", deferred_free="none"),
     expect("fails", "late_write", "load-target-has-no-late-writer", "up to 0.23", preset="vllm-0.19.1"),
     expect("holds", "late_write", "load-target-has-no-late-writer", "parked until then", deferred_free="fenced"),
+    *(
+        expect(verdict, "late_write_at_stop", p, "the output of a step ends a request of the next one", deferred_free=v)
+        for verdict, v in (("fails", "none"), ("holds", "fenced"))
+        for p in ("load-target-has-no-late-writer", _VALID)
+    ),
     expect("fails", "late_write", _VALID, "zeroed after it was loaded", zeroed_blocks="all_new"),
     expect("holds", "late_write", _VALID, "blocks that a load fills are left out", zeroed_blocks="without_loads"),
     expect("fails", "late_write", _OWN, "zeroed after it was loaded", zeroed_blocks="all_new"),

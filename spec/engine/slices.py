@@ -9,6 +9,10 @@ _ASYNC = (
     "recover_loading", "fail_loading", "block_load_fails", "load_arrives", "load_breaks", "load_vanishes",
     "expire_load",
 )  # fmt: skip
+_FAILS = (
+    "take_failure", "fail_failure", "recover_loading", "fail_loading", "block_load_fails", "load_breaks",
+    "load_vanishes", "expire_load",
+)  # fmt: skip
 _SYNC = ("offer_sync", "sync_block_fails")
 _DEFER = ("defer_by_lookup", "ask_again")
 _ENTRY = ("lose_entry", "inflate_entry")
@@ -20,6 +24,7 @@ _RARE = ("decode", *_DRAFT, "reset_running", *_STOP)
 _INVALID = ("claim", "keep_base", "fail_running")
 _CONTENTS = ("found", "due")
 """Ghosts that only the slices have in which computed-within-valid-prefix-of-its-own is checked."""
+_BUT_STOP = tuple(a for a in _RARE if a != "stop")
 _BUT_PUBLISH = tuple(a for a in _RARE if a != "publish_output")
 
 SLICES = (
@@ -103,7 +108,7 @@ SLICES = (
     ),
     Slice(
         name="load_async",
-        remove=(*_INVALID, *_SYNC, *_DEFER, *_ENTRY, *_LATE, *_RARE, "take_over"),
+        remove=(*_INVALID, *_SYNC, *_DEFER, *_ENTRY, *_LATE, *_BUT_STOP, "take_over"),
         scope={"request": 1, "block": 2, "slot": 1},
         doc="One asynchronous load, which may fail in every way.",
     ),
@@ -172,6 +177,29 @@ SLICES = (
         doc="A block that a step may still write becomes the target of a load.",
     ),
     Slice(
+        name="late_write_at_stop",
+        drop=_CONTENTS,
+        remove=(
+            *_INVALID,
+            *_SYNC,
+            *_DEFER,
+            *_ENTRY,
+            *_LATE,
+            *_FAILS,
+            *_DRAFT,
+            "reset_running",
+            "stop_stale",
+            "finish",
+            "preempt",
+            "hit",
+            "retry",
+            "admit_refused",
+            "take_over",
+        ),
+        scope={"request": 1, "block": 3, "slot": 2},
+        doc="A request ends with the token that has come, and a step that may still write its blocks is dispatched.",
+    ),
+    Slice(
         name="decoding",
         remove=(
             "keep_base",
@@ -179,7 +207,7 @@ SLICES = (
             *_DEFER,
             *_ENTRY,
             *_LATE,
-            *_STOP,
+            "stop_stale",
             "draft",
             "reject_draft",
             "reset_running",
@@ -313,7 +341,7 @@ SLICES = (
     Slice(
         name="load_progress",
         drop=_CONTENTS,
-        remove=(*_INVALID, *_SYNC, *_ENTRY, *_RARE, "preempt", *_LATE, "take_over"),
+        remove=(*_INVALID, *_SYNC, *_ENTRY, *_BUT_STOP, "preempt", *_LATE, "take_over"),
         scope={"request": 1, "block": 2, "slot": 1},
         doc="What must happen: loads end, failures make progress, held requests are released.",
     ),

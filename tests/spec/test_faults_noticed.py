@@ -14,6 +14,12 @@ FAULTS = [
     # What is stored is stored again.
     ("kv", "dedup", "drop-conjunct:plan_store:not-stored", "what-is-stored-is-not-stored-again"),
     ("kv", "last_step", "drop-conjunct:plan_finish_store:not-stored", "what-is-stored-is-not-stored-at-the-finish"),
+    # A request that ends with its output, and not by an abort, leaves counts and blocks behind.
+    ("engine", "decoding", "drop-update:stop:external", "ended-request-leaves-no-record"),
+    ("engine", "decoding", "drop-update:stop:cached", "ended-request-leaves-no-record"),
+    ("engine", "load_async", "drop-update:stop:refused", "ended-request-leaves-no-record"),
+    ("engine", "decoding", "drop-update:stop:parked", "no-step-writes-a-free-block"),
+    ("engine", "late_write_at_stop", "drop-update:stop:parked", "load-target-has-no-late-writer"),
     # An id that comes again stands where its request before stood among the arrivals.
     ("encoder", "ec_arrivals", "drop-update:free_id:came_before", "came-before-orders-members-only"),
     # A preemption although a block is free: nobody is worse off for it at once.
