@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.coverage import LAZY, TINY
+from interlock.spec.kv.coverage import BUSY, LAZY, TINY
 from interlock.spec.kv.judging import is_stored
 from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.vocabulary import (
@@ -71,7 +71,7 @@ WITNESSES = (
     _witness(
         "a-prefix-is-stored-lazily-beside-another",
         exists(c2, chunk_state(c2).eq(chunk_states["ready"]) & chunk_hash(c2).ne(block_hash(b))),
-        "Another prefix is stored already, and is no reason to leave this one.", LAZY, actions=("plan_lazy_store",),
+        "Another prefix is stored already: no reason to leave this one.", BUSY, LAZY, actions=("plan_lazy_store",),
         applies=_LAZY,
     ),
     _witness(
