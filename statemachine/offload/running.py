@@ -126,7 +126,7 @@ class Running:
 
     def finished(self, request_id: str) -> None:
         """A request has ended."""
-        self._order = []  # the id may come again at the same place, as another request
+        self._order, self._places = [], {}  # the id may come again at the same place, as another request
         self._behind.discard(request_id)
 
     def _worth_a_look(self, step: ScheduledStep) -> Iterable[int]:
