@@ -129,16 +129,19 @@ class Moves:
             for sent in channels:
                 sent[entity] = None
             if self._refers:
-                self._hold_reference(entity)
+                # One that was planned a moment ago is in the ledger only, one that is over with this report only here.
+                job = self.jobs.get(entity)
+                block = self._block_of.get(entity) if job is None else job.block
+                if block is not None:
+                    self._hold_reference(block)
             if reports and not reports_due(entity):
                 self.jobs.pop(entity, None)  # it is over
 
-    def _hold_reference(self, job: int) -> None:
+    def _hold_reference(self, block: int) -> None:
         """One reference on a block as long as some store reads it, whoever holds it besides.
 
         Taken with the plan: a request may lose the block before we are told.
         """
-        block = self._block_of[job]
         read = any(self._reports_due(j) and not self._is_load(j) for j in self._by_block.get(block, ()))
         if read != (block in self._referenced):
             assert self.pool is not None, "the specification pins sources: bind_gpu_block_pool first"

@@ -58,3 +58,16 @@ def test_what_a_finish_has_left_is_not_stored_after_a_reset(driver, checking):
     d.machine.reset_cache()
 
     assert d.build().store_jobs == ()
+
+
+def test_the_last_report_on_a_job_that_a_reset_forgot_gives_its_reference_back(driver):
+    d = driver(source_hold="pin", kv_reset="hold", idle="drain")
+    job = d.store_one("A", "h1", block=1).job
+    d.finish("A")
+    d.machine.reset_cache()
+    d.step()
+    assert d.pool.held == [1]
+
+    d.update(completed=[job])
+
+    assert d.pool.held == []
