@@ -17,12 +17,18 @@ from interlock.adapters.conformance.suite import Suite
 from interlock.adapters.own import OWN_MACHINE
 from interlock.proofs.conformance.observed import ObservedGraph
 from interlock.proofs.explorer.size import require_sizes
+from interlock.spec.engine import SPECIFICATION as ENGINE
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.plural import counted
+from interlock.statemachine.recovery import Offers
 
 DEFAULT_SLICES = ("tiny", "store", "partial_failure", "reset", "load_ack")
 """Without --slice: everything that can happen, at sizes that take seconds."""
+
+
+_OFFERED_AGAIN = ENGINE.switch_values(changes={"reoffer": "allowed"})
+"""Module ``kv`` lets a request load again after a failure; that it is not offered anything is decided in ``engine``."""
 
 
 class Played(Protocol):
@@ -114,7 +120,11 @@ class _Own:
 
         def make(block_size: int) -> KVOffloadMachine:
             return KVOffloadMachine(
-                block_size=block_size, num_chunks=chunks, num_workers=workers, switches=self._switches
+                block_size=block_size,
+                num_chunks=chunks,
+                num_workers=workers,
+                switches=self._switches,
+                offers=Offers(_OFFERED_AGAIN),
             )
 
         return MachineDriver(make)

@@ -195,10 +195,11 @@ class KVEngine:
             if request not in preempted or self.wanted is not None or choose(0, 1):
                 self._admit(request, choose, rows)
         scheduled += [row.as_scheduled() for row in rows[len(scheduled) :]]
+        stored = self._stored()
         metadata = self._build(ScheduledStep.of(scheduled, tuple(r.request_id for r in preempted)))
         step = Step(self.recorder.step, metadata, rows, self.shape.bare, set(range(self.shape.workers)))
         self.under_way.append(step)
-        self._look_for_what_was_left(rows)
+        self._look_for_what_was_left(rows, stored)
         return metadata
 
     def step_for_another(self) -> ConnectorMetadata:
@@ -519,8 +520,16 @@ class KVEngine:
                 if (name, block) not in scanned:
                     self._kept[block] = request.block_hashes[place]
 
-    def _look_for_what_was_left(self, rows: list[Row]) -> None:
-        """A published block that was neither stored nor passed over for a reason, although there is room."""
+    def _stored(self) -> set[object]:
+        """The hashes that chunks have, or are to have."""
+        hashes, states = (self.machine.ledger.function(name) for name in ("chunk_hash", "chunk_state"))
+        return {hashes[c] for c, state in states.items() if state != "absent"}
+
+    def _look_for_what_was_left(self, rows: list[Row], before: set[object]) -> None:
+        """A published block that was neither stored nor passed over for a reason, although there is room.
+
+        What was stored ``before`` may have made room since.
+        """
         ledger = self.machine.ledger
         kept, self._kept, fresh, self._fresh = self._kept, {}, self._fresh, set()
         scanned = self._scanned()
@@ -531,8 +540,7 @@ class KVEngine:
             left = [b for b in row.table[:full] if (name, b) not in scanned]
             if left:
                 self.wrong.append(f"{name}: blocks {left} are published, and nothing was decided about their stores")
-        hashes, states = ledger.function("chunk_hash"), ledger.function("chunk_state")
-        stored = {hashes[c] for c, state in states.items() if state != "absent"}
+        stored = before | self._stored()
         lost = fresh if self.changes.get("source_hold") == "pin" else set()
         left = [b for b, h in kept.items() if h not in stored and b not in lost | ledger.relation("in_flight")]
         if left:
