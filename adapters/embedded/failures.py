@@ -9,6 +9,7 @@ loaded, and visits the request anew.)
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Literal
 
 from interlock.adapters.embedded.counts import Counts
 from interlock.adapters.embedded.metadata import EngineError
@@ -60,7 +61,7 @@ class FailedLoads:
 
 def _view(request: Request) -> HeldRequest:
     """A request that waits for its load, or has ended while it did."""
-    waits = "loading_failed" if request.load_failed else "loading"
+    waits: Literal["loading_failed", "loading"] = "loading_failed" if request.load_failed else "loading"
     return HeldRequest(
         request.request_id,
         [request.table],
