@@ -1,6 +1,6 @@
 """What is in the blocks that a request counts: proved at any size, as far as it shares none of them.
 
-``computed-within-valid-prefix`` is false where three requests share blocks of which a load fails (two runs to it are in
+``computed-within-valid-prefix`` is false where three requests share blocks of which a load fails (a run to it is in
 ``tests/spec/engine/test_contents.py``), so what is proved ends at the first block that was taken from the prefix cache.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.predicates import base, is_, step_is, unprocessed
+from interlock.spec.engine.predicates import base, behind_bad, is_, step_is, unprocessed
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -160,3 +160,15 @@ def unhash_from(first: Term, always: bool) -> Update:
     """The blocks of r from place ``first`` on are addressable no longer."""
     when = table(r, b2) & (place(b2) >= first)
     return assign_all(b2, to=addressable(b2), value=False, when=when if always else invalid_hash.is_("evict") & when)
+
+
+def owe(first: Term) -> tuple[Update, ...]:
+    """The blocks of r from place ``first`` on are to be computed again, and so are those behind an invalid one.
+
+    These r may go on counting; but whoever has computed them may have ended, so that only r knows that they are wrong.
+    """
+    when = table(r, b2) & ((place(b2) >= first) | behind_bad(b2))
+    return (
+        assign_all(b2, to=redo(b2), value=True, when=when),
+        assign_all(b2, to=addressable(b2), value=False, when=invalid_hash.is_("evict") & when),
+    )

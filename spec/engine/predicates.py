@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.engine.vocabulary import (
     b2,
+    b3,
     bad,
     cached,
     claimed,
@@ -26,6 +27,7 @@ from interlock.spec.engine.vocabulary import (
     redo,
     request,
     scheduled_in,
+    shared_recompute,
     slot,
     status,
     status_states,
@@ -104,6 +106,16 @@ def scanned() -> Term:
 def bad_at(b_: Term) -> Term:
     """Block ``b_`` of r is reported invalid, and among those that count as computed."""
     return table(r, b_) & invalid(b_) & (place(b_) < base())
+
+
+def behind_bad(b_: Term) -> Term:
+    """Block ``b_``, among those that are processed, comes behind an invalid one: it may be computed from that one.
+
+    Of what is in flight :func:`base` alone decides, and an invalid block is owed by who claims it. Nobody goes back to
+    any of it if shared blocks are trusted.
+    """
+    before_it = exists(b3, bad_at(b3) & (place(b3) <= place(b_)))
+    return shared_recompute.is_("awaited") & (place(b_) < computed(r) - in_flight(r)) & ~bad_at(b_) & before_it
 
 
 def scan_is_due() -> Term:

@@ -94,8 +94,8 @@ VALID_PREFIX = Invariant(
         "counted-tokens-are-confirmed, which does not depend on what is in the blocks, and this property for blocks "
         "that requests do not share, computed-within-valid-prefix-of-its-own. It needs hit_chain=same_blocks from two "
         "requests and four blocks on. Known limit: three requests that share blocks can break it, whatever the "
-        "switches: who keeps its base does not owe what it holds behind a failed block that another claims, and a "
-        "shared block may be computed again from a block whose load fails; so can two, if the report is late."
+        "switches: a request that is promoted computes its last loaded block again, perhaps from a block whose load "
+        "fails, while another has found that block behind other ones."
     ),
     slices=(*EVERY, MIXED),
     formula=forall(r, b, _counts >> (good(b) | redo(b) | _computed_soon | _due_before)),

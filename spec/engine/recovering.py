@@ -10,6 +10,7 @@ from interlock.spec.engine.vocabulary import (
     affected,
     b,
     b2,
+    b3,
     bad,
     broke,
     claimed,
@@ -31,6 +32,7 @@ from interlock.spec.engine.vocabulary import (
     recovery_base,
     redo,
     scheduled_in,
+    shared_recompute,
     step_output,
     sync_meta,
     t,
@@ -207,6 +209,19 @@ BEYOND_IS_OWED = ActionProperty(
     formula=forall(b2, (table(r, b2) & (place(b2) >= Primed(body=computed(r)))) >> Primed(body=redo(b2))),
 )
 
+BEHIND_IS_OWED = ActionProperty(
+    id="what-comes-behind-an-invalid-block-is-owed",
+    source="contract 5(b); found with this model: who computed it from the invalid block may have ended",
+    doc="What a request that is rolled back holds behind its first invalid block is to be computed again.",
+    slices=(DECODE, SHARE, OVERLAP),
+    applies=_FROM_IN_FLIGHT & shared_recompute.is_("awaited"),
+    actions=_ROLLS_BACK,
+    formula=forall(
+        b2,
+        (table(r, b2) & exists(b3, _holds_invalid(b3) & (place(b3) <= place(b2)))) >> Primed(body=redo(b2)),
+    ),
+)
+
 TAKEN_OVER = ActionProperty(
     id="a-block-is-taken-over-if-nobody-else-will",
     source="found with this model: the request that was to compute a shared block again was aborted or preempted",
@@ -286,6 +301,7 @@ RECOVERY = (
     CLAIM_GOES_BELOW,
     KEEPS_PROCESSED,
     BEYOND_IS_OWED,
+    BEHIND_IS_OWED,
     TAKEN_OVER,
     IN_THEIR_UPDATE,
     FAILED_BLOCKS_FIRST,

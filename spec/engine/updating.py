@@ -9,6 +9,7 @@ from interlock.spec.engine.effects import (
     go_back,
     larger,
     let_go,
+    owe,
     recount,
     unhash_from,
     unhash_unsettled,
@@ -132,8 +133,7 @@ claim = Action(
         recount(place(b)),
         assign(affected(r), True),
         assign_all(b2, to=claimed(b2), value=True, when=bad_at(b2)),
-        assign_all(b2, to=redo(b2), value=True, when=table(r, b2) & (place(b2) >= place(b))),
-        unhash_from(place(b), always=False),
+        *owe(place(b)),
     ),
     fairness=Fairness.WEAK, fairness_why=ENDS,
     source="contract Q24, 5(b); seeds 001; vLLM PR 38096",
@@ -151,12 +151,14 @@ keep_base = Action(
         *go_back(base(), in_update=True),
         recount(base()),
         assign(affected(r), True),
-        assign_all(b2, to=redo(b2), value=True, when=table(r, b2) & (place(b2) >= base())),
-        unhash_from(base(), always=False),
+        *owe(base()),
     ),
     fairness=Fairness.WEAK, fairness_why=ENDS,
     source="contract 5(b): others keep what they had; seeds 001",
-    doc="All invalid blocks of r are computed again by others: r goes back to what was computed before this step.",
+    doc=(
+        "All invalid blocks of r are computed again by others: r goes back to what was computed before this step. What "
+        "it holds behind them is owed: it waits for them, and then takes that over."
+    ),
 )  # fmt: skip
 
 fail_running = Action(

@@ -98,6 +98,35 @@ def test_a_sharer_takes_over(goes):
     assert replayed(engine) == (set(), None)
 
 
+def test_who_keeps_its_base_owes_what_it_counts_behind_a_failed_block():
+    """Whoever computed block 9 from the failed block 8 may have ended: nobody but B would know that it is wrong."""
+    r = recovery()
+    a, b = running("A", [7, 8], 8), running("B", [7, 8, 9], 12)
+    answer = r.take_report(LoadReport({8}), [a, b])
+    assert [(d.action, d.num_computed_tokens) for d in answer.rollbacks.values()] == [("claim", 4), ("keep_base", 12)]
+    assert r.wrong_from == {8: 4, 9: 8}
+    assert answer.unhashed == {8, 9}
+
+    a = running("A", [7, 8], 4)
+    assert r.waits(b)
+    assert not r.take_over([a, b]).rollbacks
+    r.dispatched([(a, 4)])
+    taken = r.take_over([running("A", [7, 8], 8), b])
+
+    assert [(d.action, d.block_id, d.num_computed_tokens) for d in taken.rollbacks.values()] == [("take_over", 9, 8)]
+    r.dispatched([(running("B", [7, 8, 9], 8), 4)])
+    assert not r.owes
+
+
+def test_who_claims_a_block_owes_what_comes_before_it_behind_another_ones():
+    r = recovery()
+    a, b = running("A", [6], 4), running("B", [6, 7, 8], 12)
+    answer = r.take_report(LoadReport({6, 8}), [a, b])
+
+    assert [(d.action, d.num_computed_tokens) for d in answer.rollbacks.values()] == [("claim", 0), ("claim", 8)]
+    assert r.wrong_from == {6: 0, 7: 4, 8: 8}
+
+
 def test_what_nobody_holds_is_owed_to_nobody():
     r = recovery()
     r.take_report(LoadReport({8}), [running("A", [7, 8], 8)])

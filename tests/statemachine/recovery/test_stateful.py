@@ -156,7 +156,7 @@ def test_recovery_keeps_all_properties_in_random_runs():
         Runs,
         settings=settings(
             max_examples=250,
-            stateful_step_count=40,
+            stateful_step_count=50,
             deadline=None,
             derandomize=True,
             database=None,
