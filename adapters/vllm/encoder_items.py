@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor, Feature
 from interlock.adapters.vllm.encoder import EncoderScheduler, EncoderShim, EncoderShimWorkerMetadata
 from interlock.adapters.vllm.ghost import Fault
@@ -114,16 +115,7 @@ class EncoderItems:
             case "reset":
                 return self._reset()
             case _:
-                return self._abort(operation["request"])
-        return True
-
-    def _abort(self, request: str) -> bool:
-        from vllm.v1.request import RequestStatus
-
-        known = self.scheduler.requests.get(request)
-        if known is None or known.is_finished():
-            return False
-        self.scheduler.finish_requests(request, RequestStatus.FINISHED_ABORTED)
+                return abort(self.scheduler, operation["request"])
         return True
 
     def _reset(self) -> bool:

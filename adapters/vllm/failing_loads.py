@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Fault
 from interlock.adapters.vllm.recovering import RecoveringScheduler
@@ -127,12 +128,8 @@ class FailingLoads:
         return True
 
     def _abort(self, request: str) -> bool:
-        from vllm.v1.request import RequestStatus
-
-        known = self.scheduler.requests.get(request)
-        if known is None or known.is_finished():
+        if not abort(self.scheduler, request):
             return False
-        self.scheduler.finish_requests(request, RequestStatus.FINISHED_ABORTED)
         self._note_ends()
         return True
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Content, Fault, Ghost, Prefix
 from interlock.adapters.vllm.observers import Job, Report, find_observer
@@ -85,13 +86,7 @@ class Harness:
 
     def abort(self, request: str) -> bool:
         """Abort between two steps; False where the request is not there any more."""
-        from vllm.v1.request import RequestStatus
-
-        known = self.scheduler.requests.get(request)
-        if known is None or known.is_finished():
-            return False
-        self.scheduler.finish_requests(request, RequestStatus.FINISHED_ABORTED)
-        return True
+        return abort(self.scheduler, request)
 
     def complete(self, nth: int) -> bool:
         """The nth oldest open job completes with the next step; False where there is none."""

@@ -100,6 +100,7 @@ PARKED_UNTIL_PROCESSED = Invariant(
     source="contract G8: deferred_frees are freed once the step is processed",
     doc="A block waits only for a step whose output is still to be processed.",
     slices=(PARK, RESUME, STOPPED),
+    applies_in={STOPPED: OVERLAPPED},
     formula=forall(t, b, parked(t, b) >> step_is("dispatched")),
     premise=exists(t, b, parked(t, b)),
 )

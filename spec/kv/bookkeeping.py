@@ -22,6 +22,7 @@ from interlock.spec.kv.coverage import (
     STORE,
     THREE,
     TINY,
+    WINDOWED,
     WITH_LOADS,
     WITH_RESETS,
     WITH_REST,
@@ -250,7 +251,7 @@ FLUSH_MARKS_ARE_OPEN = Invariant(
     # A reference needs no flush; without preemption only a reset that flushes owes any.
     applies_in={
         TINY: ~pins() | kv_reset.is_("flush"),
-        **dict.fromkeys((BUSY, DEDUP, STORE, FINISH, FINISH_TWICE, LOAD, LOAD_ACK), ~pins()),
+        **dict.fromkeys((BUSY, DEDUP, STORE, FINISH, FINISH_TWICE, LOAD, LOAD_ACK, WINDOWED), ~pins()),
         **dict.fromkeys((RESET, RESET_LOAD, PARTIAL, BROKEN), kv_reset.is_("flush")),
     },
     formula=forall(j, must_flush(j) >> (open_store(j) | stale(j))),

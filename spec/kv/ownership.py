@@ -72,9 +72,9 @@ from interlock.spec.kv.vocabulary import (
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import Primed, exists, forall
 
-_writes_c = live_store(j) & job_chunk(j).eq(c)
+_of_c = job_chunk(j).eq(c)
 _same_target = live_store(j) & live_store(j2) & job_chunk(j).eq(job_chunk(j2))
-_reserves_c = kv_reset.is_("hold") & stale(j) & job_chunk(j).eq(c)
+_holds_it = live_store(j) | (kv_reset.is_("hold") & stale(j))
 
 PENDING_HAS_A_STORE = Invariant(
     id="pending-chunk-has-one-store",
@@ -85,7 +85,7 @@ PENDING_HAS_A_STORE = Invariant(
         "chunks, it may be kept for one.)"
     ),
     slices=EVERY,
-    formula=forall(c, chunk_state(c).eq(chunk_states["pending"]) >> exists(j, _writes_c | _reserves_c))
+    formula=forall(c, chunk_state(c).eq(chunk_states["pending"]) >> exists(j, under_way(j) & _of_c & _holds_it))
     & forall(j, j2, _same_target >> j.eq(j2)),
     premise=exists(c, chunk_state(c).eq(chunk_states["pending"])),
 )

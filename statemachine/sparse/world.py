@@ -283,10 +283,11 @@ class World:
         yield from seen
 
     def cells(self) -> Iterator[tuple[str, Key, Value]]:
-        """Everything that is not at its default."""
+        """Everything that is not at its default; of a function whose values may outlive its domain, what is defined."""
         for name, live in self.live.items():
             for key, value in live.store.items():
-                yield name, key, value
+                if not live.slot.guarded or self._defined(live, key):
+                    yield name, key, value
 
 
 def _project(key: Key, positions: tuple[int, ...]) -> Key:

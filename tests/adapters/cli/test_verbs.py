@@ -132,6 +132,7 @@ def test_gate_asks_for_what_was_typed(interlock, tmp_path):
         "budget": 30.0,
         "properties": ["p"],
         "sets": {},
+        "modules": (),
         "observer": "x:Y",
         "boundary_only": True,
         "trace_dir": tmp_path,

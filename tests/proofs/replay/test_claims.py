@@ -19,7 +19,7 @@ from interlock.statemachine.trace import header
 
 MODULES = [pytest.param(m, id=m.name) for m in modules()]
 
-STEPS = 60
+STEPS = 40
 """Of a walk: most of what breaks under an old value of a switch breaks sooner."""
 
 
