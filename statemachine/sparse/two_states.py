@@ -92,8 +92,24 @@ class TwoStates:
         return bool(self._value(domain, env, after=after))
 
     def _each(self, t: T.Forall | T.Exists | T.Card, env: Env) -> Iterator[Env]:
+        few = self._those_it_speaks_of(t)
+        if few is not None:
+            yield from ({**env, t.vars[0].name: x} for x in few)
+            return
         for values in product(*(self._world.elements(v.sort) for v in t.vars)):
             yield {**env, **{v.name: x for v, x in zip(t.vars, values, strict=True)}}
+
+    def _those_it_speaks_of(self, t: T.Forall | T.Exists | T.Card) -> list[Any] | None:
+        """Of ``forall x. … & p(x)' => …`` those with p now: a log has many elements, and few of them are meant."""
+        match t:
+            case T.Forall(vars=(x,), body=T.Implies(left=T.And(args=parts))):
+                for part in parts:
+                    match part:
+                        case T.Primed(body=T.Apply(symbol=symbol, args=(T.Var() as read,))) if read == x:
+                            live = self._world.live[symbol]
+                            if live.default is False:
+                                return list(live.store)
+        return None
 
 
 _BINARY: Mapping[type, Any] = {
