@@ -85,8 +85,8 @@ class UnknownPolicy(ValueError):
         super().__init__(f"unknown eviction policy {name!r}; known: {', '.join(known)}")
 
 
-class UnsupportedSwitch(ValueError):
-    """The specification has this value of a switch, and the machine does not run it.
+class Unsupported(ValueError):
+    """The machine does not run something.
 
     Args:
         wrong, right: what was asked for, and what can be done instead.
@@ -97,16 +97,12 @@ class UnsupportedSwitch(ValueError):
         super().__init__(f"{wrong}; {right}")
 
 
-class UnsupportedGroups(ValueError):
-    """The machine does not run these KV cache groups.
+class UnsupportedSwitch(Unsupported):
+    """The specification has this value of a switch, and the machine does not run it."""
 
-    Args:
-        wrong, right: what was asked for, and what can be done instead.
-    """
 
-    def __init__(self, wrong: str, right: str) -> None:
-        self.wrong, self.right = wrong, right
-        super().__init__(f"{wrong}; {right}")
+class UnsupportedGroups(Unsupported):
+    """The machine does not run these KV cache groups."""
 
 
 class CompileError(ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -44,7 +44,6 @@ class Run:
 
     Args:
         options: that a repetition of a finding needs.
-        deadline: when playing has to end, on the monotonic clock; empty before it begins.
     """
 
     connector: str
@@ -56,7 +55,6 @@ class Run:
     options: tuple[str, ...]
     trace_dir: Path | None
     progress: Callable[[Progress], None] | None
-    deadline: list[float] = field(default_factory=list)
 
     @property
     def own(self) -> bool:
@@ -122,8 +120,8 @@ def run_gate(
     kv = next((c for c in choice.chosen if c.module is KV), None)
     context, release, workers = _driver(run, connector_config, release, observer, kv)
     with context as driver:
-        run.deadline.append(time.monotonic() + seconds)
-        parts = [judge_module(run, c, driver, release, workers) for c in choice.chosen]
+        deadline = time.monotonic() + seconds
+        parts = [judge_module(run, c, driver, release, workers, deadline) for c in choice.chosen]
     result = GateResult("clean", "", connector, release, seed, profile)
     summed(result, parts)
     result.never_exercised += [f"module {name}: it {why}" for name, why in choice.left_out.items()]
@@ -131,12 +129,16 @@ def run_gate(
     return result
 
 
-def judge_module(run: Run, chosen: Chosen, driver: Driver, release: str | None, workers: int) -> ModuleResult:
-    """What comes of one module."""
+def judge_module(
+    run: Run, chosen: Chosen, driver: Driver, release: str | None, workers: int, deadline: float | None = None
+) -> ModuleResult:
+    """What comes of one module.
+
+    Args:
+        deadline: when playing has to end, on the monotonic clock; by default the run's seconds begin now.
+    """
     module, wanted = chosen.module, chosen.wanted
-    reporting = Reporting(
-        run.connector, release, run.seed, chosen.sets, run.options, run.trace_dir, module=module
-    )  # fmt: skip
+    reporting = Reporting(run.connector, release, run.seed, chosen.sets, run.options, run.trace_dir, module=module)
     judges: dict[str, Judge] = {}
 
     def play(scenario: Scenario) -> Judgement:
@@ -151,7 +153,7 @@ def judge_module(run: Run, chosen: Chosen, driver: Driver, release: str | None, 
         seed=run.seed,
         count=count,
         seconds=run.seconds,
-        deadline=run.deadline[0] if run.deadline else None,
+        deadline=deadline,
         draw=module.scenarios(chosen.sets),
         drain=module.drain,
         wanted=wanted,

@@ -24,6 +24,7 @@ from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor, Feature
 from interlock.adapters.vllm.encoder import EncoderScheduler, EncoderShim, EncoderShimWorkerMetadata
 from interlock.adapters.vllm.ghost import Fault
+from interlock.adapters.vllm.harness import model_output, sampled
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.statemachine.encoder import EncoderMetadata, Transfer, read_mm_features
 
@@ -171,15 +172,10 @@ class EncoderItems:
                     self._fault("item", f.identifier, found, request=name)
 
     def _output(self, output: Any, done: EncoderShimWorkerMetadata) -> Any:
-        from vllm.v1.outputs import ECConnectorOutput, ModelRunnerOutput
+        from vllm.v1.outputs import ECConnectorOutput
 
-        requests, names = self.scheduler.requests, list(output.num_scheduled_tokens)
-        return ModelRunnerOutput(
-            req_ids=names,
-            req_id_to_index={name: index for index, name in enumerate(names)},
-            sampled_token_ids=[[7] * (requests[n].num_computed_tokens >= requests[n].num_tokens) for n in names],
-            ec_connector_output=ECConnectorOutput(ec_connector_worker_meta=done),
-        )
+        tokens = sampled(self.scheduler, output.num_scheduled_tokens, 7)
+        return model_output(tokens, ec_connector_output=ECConnectorOutput(ec_connector_worker_meta=done))
 
     # -- what is seen ----------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from typing import Any
 from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Fault
+from interlock.adapters.vllm.harness import model_output, sampled
 from interlock.adapters.vllm.recovering import RecoveringScheduler
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.spec.engine import SPECIFICATION
@@ -170,19 +171,12 @@ class FailingLoads:
         self._note_ends()
 
     def _output(self, output: Any, invalid: set[int], received: list[str], failed: list[str]) -> Any:
-        from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput
+        from vllm.v1.outputs import KVConnectorOutput
 
-        requests, names = self.scheduler.requests, list(output.num_scheduled_tokens)
-        sampled = [[1] * (requests[n].num_computed_tokens >= requests[n].num_tokens) for n in names]
-        told = KVConnectorOutput(
+        report = KVConnectorOutput(
             finished_recving=set(received) or None, invalid_block_ids=invalid, failed_recving=set(failed) or None
         )
-        return ModelRunnerOutput(
-            req_ids=names,
-            req_id_to_index={name: index for index, name in enumerate(names)},
-            sampled_token_ids=sampled,
-            kv_connector_output=told,
-        )
+        return model_output(sampled(self.scheduler, output.num_scheduled_tokens, 1), kv_connector_output=report)
 
     def _check_report(self, name: str, stats: Any) -> None:
         """What is reported as loaded has been loaded: up to the first block whose load has failed.

@@ -8,7 +8,7 @@ before the step's forward where the metadata orders a flush.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +116,7 @@ class Harness:
         tokens = self._forward(output)
         report = self._finish_jobs(output.finished_req_ids)
         self.recorder.update_from_output(report)
-        self.scheduler.update_from_output(output, model_output(tokens, report))
+        self.scheduler.update_from_output(output, model_output(tokens, kv_connector_output=told(report)))
 
     # -- the worker ------------------------------------------------------------------------------
 
@@ -224,20 +224,32 @@ class Harness:
         self._record(event, **args)
 
 
-def model_output(tokens: Mapping[str, list[int]], report: Report) -> Any:
-    """What a worker returns of a step: the tokens that it sampled, by request as scheduled, and its report."""
-    from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput
+def model_output(tokens: Mapping[str, list[int]], **reports: Any) -> Any:
+    """What a worker returns of a step: the tokens that it sampled, by request as scheduled, and connectors' reports."""
+    from vllm.v1.outputs import ModelRunnerOutput
 
-    connector_output = None
-    if report:
-        connector_output = KVConnectorOutput(
-            finished_sending=report.finished_sending or None,
-            finished_recving=report.finished_recving or None,
-            kv_connector_worker_meta=report.worker_meta,
-        )
     return ModelRunnerOutput(
         req_ids=list(tokens),
         req_id_to_index={rid: index for index, rid in enumerate(tokens)},
         sampled_token_ids=list(tokens.values()),
-        kv_connector_output=connector_output,
+        **reports,
     )
+
+
+def told(report: Report) -> Any:
+    """A report as vLLM's KV connectors have it; ``None`` where there is nothing to say."""
+    from vllm.v1.outputs import KVConnectorOutput
+
+    if not report:
+        return None
+    return KVConnectorOutput(
+        finished_sending=report.finished_sending or None,
+        finished_recving=report.finished_recving or None,
+        kv_connector_worker_meta=report.worker_meta,
+    )
+
+
+def sampled(scheduler: Any, names: Iterable[str], token: int) -> dict[str, list[int]]:
+    """A token for each request of a step that has computed all that it knows, by request as scheduled."""
+    requests = scheduler.requests
+    return {n: [token] * (requests[n].num_computed_tokens >= requests[n].num_tokens) for n in names}

@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 from interlock.adapters.vllm.construct import ConstructError, Constructor
-from interlock.adapters.vllm.harness import model_output
+from interlock.adapters.vllm.harness import model_output, sampled, told
 from interlock.adapters.vllm.observers import Job, find_observer
 
 HOOKS = (
@@ -183,12 +183,8 @@ class _Run:
             else:
                 self.loaded += len(job.pairs)
         report = self.observer.report(done, output.finished_req_ids)
-        requests = self.scheduler.requests
-        tokens = {
-            rid: [1] if requests[rid].num_computed_tokens >= requests[rid].num_tokens else []
-            for rid in output.num_scheduled_tokens
-        }
-        self.scheduler.update_from_output(output, model_output(tokens, report))
+        tokens = sampled(self.scheduler, output.num_scheduled_tokens, 1)
+        self.scheduler.update_from_output(output, model_output(tokens, kv_connector_output=told(report)))
 
     def _abort_all(self) -> None:
         from vllm.v1.request import RequestStatus

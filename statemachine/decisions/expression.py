@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from interlock.spec.language import terms as T
-from interlock.statemachine.decisions.layout import Layout, Slot, groups_name, index_name
+from interlock.statemachine.decisions.layout import Layout, Slot, groups_name, index_name, several_name
 from interlock.statemachine.decisions.search import Group, Search
 from interlock.statemachine.decisions.shapes import members_of, negated
 from interlock.statemachine.errors import CompileError
@@ -28,11 +28,6 @@ def name_of(v: T.Var) -> str:
 def items_of(items: Iterable[str]) -> str:
     """The inside of a tuple's brackets."""
     return "".join(f"{i}, " for i in items).rstrip()
-
-
-def several_name(symbol: str) -> str:
-    """The name of the groups of more than one member, of an index that is kept as hints."""
-    return f"several_{symbol}"
 
 
 def record_name(key: str) -> str:

@@ -203,10 +203,12 @@ class Fires:
     def is_forgotten_anyway(self, action: Action, symbol: Symbol, when: T.Term) -> bool:
         """Whether what would be written is of elements that an action forgets whole, in whichever state they were."""
         one_of = members_of(when)
-        for f in action.fires if one_of is not None else ():
+        if one_of is None:
+            return False
+        for f in action.fires:
             table = self._tables[f.lifecycle]
             sort = table.lifecycle.entity[0].sort
-            if one_of is not None and self._by_state(action, f) and sort in self._layout.once:
+            if self._by_state(action, f) and sort in self._layout.once:
                 of = one_of[0] == T.Apply(symbol=table.lifecycle.variable, args=f.entity)
                 ends = [self._leads(table, action.name, member.name) for member in one_of[1]]
                 if of and [a.sort for a in symbol.args] == [sort] and set(ends) <= self._forgettable(table):

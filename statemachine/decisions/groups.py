@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from interlock.statemachine.decisions.expression import record_name, several_name
-from interlock.statemachine.decisions.layout import Layout, Slot, groups_name
+from interlock.statemachine.decisions.expression import record_name
+from interlock.statemachine.decisions.layout import Layout, Slot, groups_name, several_name
 
 
 def key_of(parts: Iterable[str]) -> str:

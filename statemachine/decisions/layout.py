@@ -48,6 +48,11 @@ def index_name(symbol: str, known: tuple[int, ...]) -> str:
     return f"by_{symbol}_{''.join(map(str, known))}" if known else f"by_{symbol}"
 
 
+def several_name(symbol: str) -> str:
+    """The name of the groups of more than one member, of an index that is kept as hints, in the text."""
+    return f"several_{symbol}"
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A place in the record of an element of a sort."""

@@ -111,7 +111,7 @@ HAND_WRITTEN = (
         "hand-written", "contract 3.2, POL/lru",
     ),
     ListedDecision(
-        "choice", "offload.stores.Stores._plan", "job ids count up and are never used again",
+        "choice", "offload.moves.Moves.plan_each", "job ids count up and are never used again",
         "hand-written", "contract I-47",
     ),
 )  # fmt: skip

@@ -3,7 +3,6 @@
 Known only when the whole text is written: a later action may search a relation by a place by which no
 earlier one did. So a body holds :class:`Put`s and :class:`Drop`s among its lines, and :func:`lines_of` spells
 them out.
-
 """
 
 from __future__ import annotations

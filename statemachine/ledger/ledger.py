@@ -20,8 +20,7 @@ from typing import Any, NoReturn
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
-from interlock.statemachine.decisions.expression import several_name
-from interlock.statemachine.decisions.layout import Kept, Symbol, groups_name, index_name
+from interlock.statemachine.decisions.layout import Kept, Symbol, groups_name, index_name, several_name
 from interlock.statemachine.decisions.program import Program, Wanted, compile_program
 from interlock.statemachine.decisions.writer import term_name
 from interlock.statemachine.errors import CompileError, GuardViolation, RangeViolation, UndefinedApplication

@@ -11,7 +11,7 @@ from typing import Any
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.slides import Slides
-from interlock.statemachine.offload.tracked import Tracked, Visit
+from interlock.statemachine.offload.tracked import BlockTable, Tracked, Visit
 from interlock.statemachine.port import NULL_BLOCK, ScheduledStep
 
 
@@ -53,7 +53,7 @@ class Running:
             allocated = [(request, block) for request, block in allocated if block != NULL_BLOCK]
             self._slides.slide(
                 [(self._tracked[ids[place]], computed[place]) for place in sorted({*given, *looked_at})],
-                chain((block for _, block in allocated), _given(self._groups, visits)),
+                chain((block for _, block in allocated), *(new for visit in visits for _, _, new in _got(visit))),
             )
         if allocated:
             self._moves.do_each("allocate", allocated)
@@ -71,12 +71,10 @@ class Running:
         request = visit.tracked.request.request_id
         hits: list[tuple[str, int]] = []
         allocated: list[tuple[str, int]] = []
-        for group, table, blocks in zip(self._groups, visit.tracked.tables, visit.block_ids, strict=True):
-            known = len(table.blocks)
-            cached = max(visit.tracked.local_tokens // group.block_size, known)
-            hits += zip(repeat(request), blocks[known:cached])
-            allocated += zip(repeat(request), blocks[cached:])
-            table.blocks += blocks[known:]
+        for table, found, new in _got(visit):
+            hits += zip(repeat(request), found)
+            allocated += zip(repeat(request), new)
+            table.blocks += (*found, *new)
         if self._slides is not None:
             hits, allocated = ([row for row in rows if row[1] != NULL_BLOCK] for rows in (hits, allocated))
         if hits:
@@ -157,8 +155,9 @@ class Running:
             self._almost[place] = tokens - 1
 
 
-def _given(groups: BlockGroups, visits: Iterable[Visit]) -> Iterable[int]:
-    """Blocks that requests that were waiting have got, and that no cache had."""
-    for visit in visits:
-        for group, table, blocks in zip(groups, visit.tracked.tables, visit.block_ids, strict=True):
-            yield from blocks[max(visit.tracked.local_tokens // group.block_size, len(table.blocks)) :]
+def _got(visit: Visit) -> Iterable[tuple[BlockTable, Sequence[int], Sequence[int]]]:
+    """What a request that was waiting has got, by table: blocks that the cache had, and new ones."""
+    for table, blocks in zip(visit.tracked.tables, visit.block_ids, strict=True):
+        known = len(table.blocks)
+        cached = max(visit.tracked.local_tokens // table.group.block_size, known)
+        yield table, blocks[known:cached], blocks[cached:]

@@ -54,9 +54,6 @@ class Found(NamedTuple):
 NOTHING = Found()
 
 
-NOTHING = Found()
-
-
 @dataclass(slots=True)
 class Tracked:
     """A request as the machine knows it.

@@ -100,15 +100,19 @@ class TwoStates:
             yield {**env, **{v.name: x for v, x in zip(t.vars, values, strict=True)}}
 
     def _those_it_speaks_of(self, t: T.Forall | T.Exists | T.Card) -> list[Any] | None:
-        """Of ``forall x. … & p(x)' => …`` those with p now: a log has many elements, and few of them are meant."""
+        """Of ``forall x. … & p(x)' => …`` those with p now: a log has many elements, and few of them are meant.
+
+        Of the others nothing is read but what comes before p(x)', so that has to be defined wherever it is read.
+        """
         match t:
-            case T.Forall(vars=(x,), body=T.Implies(left=T.And(args=parts))):
-                for part in parts:
+            case T.Forall(vars=(x,), body=T.Implies(left=left)):
+                for part in left.args if isinstance(left, T.And) else (left,):
                     match part:
-                        case T.Primed(body=T.Apply(symbol=symbol, args=(T.Var() as read,))) if read == x:
-                            live = self._world.live[symbol]
-                            if live.default is False:
-                                return list(live.store)
+                        case T.Primed(body=T.Apply(symbol=symbol, args=(read,))) if read == x:
+                            if self._world.live[symbol].default is False:
+                                return list(self._world.live[symbol].store)
+                    if any(self._world.live[symbol].slot.partial for symbol in T.symbols(part)):
+                        return None
         return None
 
 

@@ -27,8 +27,7 @@ def _request(made, name, prompt, images):
 
 
 def _step(scheduler):
-    from interlock.adapters.vllm.harness import model_output
-    from interlock.adapters.vllm.observers import Report
+    from interlock.adapters.vllm.harness import model_output, sampled
 
     ec = scheduler.ec_connector
     ec.calls, ec.asked, ec.taken = [], [], []
@@ -42,9 +41,7 @@ def _step(scheduler):
         "used_slots": scheduler.encoder_cache_manager.cache_size - scheduler.encoder_cache_manager.num_free_slots,
         "calls": ec.calls, "asked": ec.asked, "taken": ec.taken,
     }  # fmt: skip
-    requests = scheduler.requests
-    tokens = {r: [7] * (requests[r].num_computed_tokens >= requests[r].num_tokens) for r in output.num_scheduled_tokens}
-    scheduler.update_from_output(output, model_output(tokens, Report()))
+    scheduler.update_from_output(output, model_output(sampled(scheduler, output.num_scheduled_tokens, 7)))
     return seen
 
 

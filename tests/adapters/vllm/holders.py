@@ -88,7 +88,9 @@ def scheduler_of(case: Case) -> Any:
 
 def play(case: Case) -> dict[str, Any]:
     """Whose steps were scheduled, in their order, and what each request is in the end."""
-    from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput
+    from vllm.v1.outputs import KVConnectorOutput
+
+    from interlock.adapters.vllm.harness import model_output, sampled
 
     constructor, scheduler = scheduler_of(case)
     connector, scheduled, loading = scheduler.connector, [], set()
@@ -106,12 +108,8 @@ def play(case: Case) -> dict[str, Any]:
         loading |= connector.loads
         connector.loads = set()
         ended = set() if coming else loading
-        result = ModelRunnerOutput(
-            req_ids=names,
-            req_id_to_index={name: index for index, name in enumerate(names)},
-            sampled_token_ids=[[5] if requests[n].num_computed_tokens >= requests[n].num_tokens else [] for n in names],
-            kv_connector_output=KVConnectorOutput(finished_recving=ended or None),
-        )
+        told = KVConnectorOutput(finished_recving=ended or None)
+        result = model_output(sampled(scheduler, names, 5), kv_connector_output=told)
         scheduler.update_from_output(output, result)
         loading = loading - ended
     pool = scheduler.kv_cache_manager.block_pool

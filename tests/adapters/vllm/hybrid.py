@@ -17,7 +17,7 @@ from math import gcd, lcm
 from typing import Any
 
 from interlock.adapters.vllm.construct import Constructor, Sizes, Target
-from interlock.adapters.vllm.harness import model_output
+from interlock.adapters.vllm.harness import model_output, told
 from interlock.adapters.vllm.observers.protocol import Report
 
 SYMBOLS = "abcde"
@@ -259,7 +259,7 @@ class Play:
             finished_recving=received,
             worker_meta=InterlockWorkerMetadata(dict.fromkeys(reported, 1)) if reported else None,
         )
-        self.scheduler.update_from_output(output, model_output(tokens, report))
+        self.scheduler.update_from_output(output, model_output(tokens, kv_connector_output=told(report)))
 
 
 def _unfenced() -> None:

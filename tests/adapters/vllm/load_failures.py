@@ -155,20 +155,17 @@ class Play:
         return str(self.scheduler.requests[name].status.name)
 
     def _update(self, failing: set[int] | None = None) -> None:
-        from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput
+        from vllm.v1.outputs import KVConnectorOutput
+
+        from interlock.adapters.vllm.harness import model_output
 
         output, loads, waits, samples = self.unprocessed.pop(0)
         invalid = {b for blocks in loads.values() for b in blocks if self.rng.random() < 0.3}
         if failing is not None:
             invalid = failing
-        names = list(output.num_scheduled_tokens)
         report = KVConnectorOutput(finished_recving=waits or None, invalid_block_ids=invalid)
-        result = ModelRunnerOutput(
-            req_ids=names,
-            req_id_to_index={name: index for index, name in enumerate(names)},
-            sampled_token_ids=[[5] if name in samples else [] for name in names],
-            kv_connector_output=report,
-        )
+        tokens = {name: [5] if name in samples else [] for name in output.num_scheduled_tokens}
+        result = model_output(tokens, kv_connector_output=report)
         before, hashed = self._state(output), self._hashed()
         made = self.scheduler.update_from_output(output, result)
         delivered = sorted(o.request_id for of in made.values() for o in of.outputs if o.new_token_ids)

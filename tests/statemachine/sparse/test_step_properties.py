@@ -56,6 +56,13 @@ def test_what_a_quantifier_binds_may_be_primed() -> None:
     assert said(goes=goes, stays=stays) == ({"goes"}, {"goes"})
 
 
+def test_of_many_only_those_that_a_condition_means_are_looked_at_if_nothing_before_it_is_undefined() -> None:
+    shielded = forall(y, (~on(y) & Primed(body=on(y)) & Primed(body=at(y)).eq(y)) >> FALSE)
+    early = forall(y, (Primed(body=at(y)).eq(y) & Primed(body=on(y))) >> on(y))
+
+    assert said(shielded=shielded, early=early) == ({"early"}, {"early"})
+
+
 def test_the_writes_of_a_step_are_applied_once_for_all_that_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled and read formulas alike, and they are taken back."""
     applied: list[World] = []
