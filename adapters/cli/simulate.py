@@ -36,6 +36,15 @@ def simulate(
         float,
         typer.Option(metavar="SHARE", help="Share of blocks that fail to be loaded, from 0 to 1; they are computed."),
     ] = 0.0,
+    prompt_only: Annotated[
+        bool, typer.Option("--prompt-only", help="Store no block that holds a token of an answer.")
+    ] = False,
+    blocks_per_request: Annotated[
+        int | None, typer.Option(min=1, help="Store only the first so many blocks of a request. Default: all.")
+    ] = None,
+    store_threshold: Annotated[
+        int, typer.Option(min=1, help="Store a prefix once so many requests have come to it.")
+    ] = 1,
     preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of the specification.")] = "interlock",
     sets: options.Sets = None,
     oracle: Annotated[
@@ -75,6 +84,9 @@ def simulate(
         seed=seed,
         depth=depth,
         load_failures=load_failures,
+        prompt_only=prompt_only,
+        blocks_per_request=blocks_per_request,
+        store_threshold=store_threshold,
         preset=preset,
         sets=options.pairs("--set", sets, "finish_store=no"),
         oracle=oracle,

@@ -29,6 +29,9 @@ class SimulatedEngine(Part):
     max_running: int = Field(ge=1, description="Requests that may run at once.")
     depth: int = Field(ge=1, le=2, description="Steps that may be scheduled and not yet processed.")
     load_failures: float = Field(0.0, ge=0, le=1, description="Share of blocks that fail to be loaded.")
+    prompt_only: bool = Field(False, description="Only blocks that hold no token of an answer are stored.")
+    blocks_per_request: int | None = Field(None, ge=1, description="The first so many are stored; null: all.")
+    store_threshold: int = Field(1, ge=1, description="Requests that have to come to a prefix before it is stored.")
     preset: str
     switches: dict[str, str] = Field(description="Those that differ from the preset.")
     step_s: float

@@ -18,6 +18,7 @@ from interlock.adapters.embedded.tokens import prompt_of
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
 from interlock.statemachine.port import ConnectorPort
 from interlock.statemachine.recovery import LoadRecovery
 from interlock.statemachine.trace import TraceEvent, event
@@ -166,6 +167,7 @@ def own_machine(
     sizes: Sizes,
     spec: Specification = SPECIFICATION,
     recovery: LoadRecovery | None = None,
+    limits: StoreLimits = EVERYTHING,
 ) -> KVOffloadMachine:
     """Our machine, sized for an engine; it offers nothing to whom recovery has refused."""
     return KVOffloadMachine(
@@ -174,6 +176,7 @@ def own_machine(
         num_workers=sizes.num_workers,
         switches=switches,
         offers=recovery.offers if recovery else None,
+        limits=limits,
         spec=spec,
     )
 

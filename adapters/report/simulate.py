@@ -7,6 +7,7 @@ from rich.text import Text
 
 from interlock.adapters.documents.simulate import SimulateDocument, SimulatedRun
 from interlock.adapters.report.console import conclusion, stack, table
+from interlock.statemachine.plural import counted
 
 ROWS: tuple[tuple[str, Callable[[SimulatedRun], str]], ...] = (
     ("requests", lambda r: f"{r.requests:,}"),
@@ -52,6 +53,13 @@ def render(document: SimulateDocument) -> RenderableType:
         f"  a step {_seconds(engine.step_s)} and {engine.prefill_tokens_s:,.0f} tokens/s; copies "
         f"{engine.to_gpu_bytes_s / 1e9:g} GB/s to the GPU, {engine.from_gpu_bytes_s / 1e9:g} from it"
     )
+    limits = ["prompts only"] if engine.prompt_only else []
+    if engine.blocks_per_request is not None:
+        limits.append(f"the first {counted(engine.blocks_per_request, 'block')} of a request")
+    if engine.store_threshold > 1:
+        limits.append(f"what {engine.store_threshold:,} requests have come to")
+    if limits:
+        head.append(f"\nstored: {', '.join(limits)}")
     under = [f"preset {engine.preset}"] if engine.preset != USUAL else []
     under += [f"{switch}={value}" for switch, value in engine.switches.items()]
     if under:

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +21,7 @@ from interlock.adapters.simulate.serve import Served, Server, Stuck
 from interlock.adapters.simulate.timeline import Timeline
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import SpecificationViolation
+from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
 from interlock.statemachine.plural import counted
 from interlock.statemachine.port import ConnectorPort
 from interlock.statemachine.recovery import Group, LoadRecovery
@@ -39,6 +40,7 @@ class Asked:
         requests, rate: ``None``: as the workload has it.
         sets: switches that differ from the preset.
         load_failures: share of blocks whose load fails.
+        limits: what is stored of what could be; with any, ``store_choice`` is ``some_blocks`` unless it is set.
         oracle: compare every read with what its prefix calls for.
         trace: where the specification's trace of the run with offload goes.
         timeline: note what happens when.
@@ -54,10 +56,16 @@ class Asked:
     sets: Mapping[str, str] = field(default_factory=dict)
     depth: int = 1
     load_failures: float = 0.0
+    limits: StoreLimits = EVERYTHING
     oracle: bool = False
     trace: Path | None = None
     timeline: bool = False
     hardware: Hardware = H100_8B
+
+    @property
+    def switches(self) -> dict[str, str]:
+        """The switches that differ from the preset."""
+        return ({"store_choice": "some_blocks"} if self.limits.decline_some else {}) | dict(self.sets)
 
 
 @dataclass(slots=True)
@@ -97,7 +105,7 @@ def run_simulate(
         UnsupportedSwitch: our machine does not run a value.
         BadTraceFile: the workload is a file that cannot be read.
     """
-    values = SPECIFICATION.switch_values(asked.preset, dict(asked.sets))
+    values = SPECIFICATION.switch_values(asked.preset, asked.switches)
     sizes = Sizes(
         block_size=asked.hardware.block_size,
         num_blocks=asked.gpu_blocks,
@@ -106,7 +114,7 @@ def run_simulate(
         max_running=MAX_RUNNING,
     )
     recovery = LoadRecovery(groups=(Group(sizes.block_size),)) if asked.load_failures else None
-    machine = own_machine(values, sizes, recovery=recovery)
+    machine = own_machine(values, sizes, recovery=recovery, limits=asked.limits)
     result = SimulateResult(asked)
     _serve(result, WITHOUT, NoOffload(), sizes, values, None, None, progress)
     with _recorder(asked) as record:
@@ -185,13 +193,14 @@ def _recorder(asked: Asked) -> Iterator[Record | None]:
         SPECIFICATION,
         source="simulator",
         preset=asked.preset,
-        switches=asked.sets,
+        switches=asked.switches,
         scope={"worker": 1},
         meta={
             "workload": asked.workload.name,
             "seed": asked.seed,
             "depth": asked.depth,
             "load_failures": asked.load_failures,
+            "limits": asdict(asked.limits),
         },
     )
     with TraceWriter(asked.trace, head) as writer:

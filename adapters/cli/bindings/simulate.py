@@ -23,6 +23,7 @@ from interlock.adapters.simulate.workloads import WORKLOADS
 from interlock.adapters.simulate.workloads.trace_file import BadTraceFile, TraceFile
 from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.names import did_you_mean
+from interlock.statemachine.offload.choice import StoreLimits
 from interlock.statemachine.plural import counted
 
 
@@ -43,6 +44,9 @@ class SimulateRequest:
     seed: int
     depth: int
     load_failures: float
+    prompt_only: bool
+    blocks_per_request: int | None
+    store_threshold: int
     preset: str
     sets: dict[str, str]
     oracle: bool
@@ -104,6 +108,7 @@ class SimulateBinding:
             sets=request.sets,
             depth=request.depth,
             load_failures=request.load_failures,
+            limits=StoreLimits(request.prompt_only, request.blocks_per_request, request.store_threshold),
             oracle=request.oracle,
             trace=request.trace,
             timeline=request.perfetto is not None,
@@ -159,6 +164,9 @@ class SimulateBinding:
                 max_running=MAX_RUNNING,
                 depth=request.depth,
                 load_failures=request.load_failures,
+                prompt_only=request.prompt_only,
+                blocks_per_request=request.blocks_per_request,
+                store_threshold=request.store_threshold,
                 preset=request.preset,
                 switches=_differing(request),
                 step_s=hardware.step_s,

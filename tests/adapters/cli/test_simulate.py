@@ -17,7 +17,7 @@ def test_the_document_is_the_printed_table(interlock, tmp_path):
     outcome = interlock(*SMALL, "--seed", "3", "--json", tmp_path / "d.json")
     document = json.loads((tmp_path / "d.json").read_text())
 
-    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.code == 0
     assert (document["verdict"], document["schema"]) == ("simulated", "interlock.simulate/1")
     assert document["workload"]["seed"] == 3
     assert list(document["runs"]) == ["without offload", "with offload"]
@@ -45,6 +45,37 @@ def test_the_heading_names_what_was_set_to_another_value(interlock, options, lin
     assert [x for x in outcome.out.splitlines() if x.startswith("our machine")] == (
         [] if line is None else [f"our machine under {line}"]
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--prompt-only"], "prompts only"),
+        (
+            ["--blocks-per-request", "8", "--store-threshold", "2"],
+            "the first 8 blocks of a request, what 2 requests have come to",
+        ),
+    ],
+)
+def test_less_is_stored_if_wished(interlock, tmp_path, options, line):
+    def moved(*more):
+        assert interlock(*SMALL, *more, "--json", tmp_path / "d.json").code == 0
+        run = json.loads((tmp_path / "d.json").read_text())["runs"]["with offload"]
+        return run["bytes_from_gpu"]
+
+    trace = tmp_path / "t.jsonl"
+    outcome = interlock(*SMALL, *options, "--trace", trace)
+
+    assert f"stored: {line}" in outcome.out
+    assert interlock("replay", trace).code == 0
+    assert 0 <= moved(*options) < moved()
+
+
+def test_limits_and_a_demand_to_store_all_exclude_each_other(interlock):
+    outcome = interlock(*SMALL, "--prompt-only", "--set", "store_choice=every_block")
+
+    assert outcome.code == 2
+    assert "store_choice" in outcome.err
 
 
 def test_files_are_written_and_named(interlock, tmp_path):
@@ -190,12 +221,13 @@ sys.exit(main(["simulate", "--requests", "100000", "--trace", r"{tmp_path}/t.jso
 """
     running = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stderr is not None
-    line = running.stderr.readline()  # the first sign of progress, after two seconds
+    lines = iter(running.stderr.readline, "")
+    line = next(line for line in lines if "without offload: " in line)  # progress, from two seconds on
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=60)
     document = json.loads((tmp_path / "d.json").read_text())
 
-    assert "without offload: " in line
+    assert "requests, " in line
     assert running.returncode == 3
     assert "inconclusive: interrupted after" in out
     assert document["reason"].endswith("0 runs of 2 ended")
