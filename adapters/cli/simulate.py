@@ -14,7 +14,7 @@ def simulate(
         str,
         typer.Option(
             metavar="NAME|FILE",
-            help="shared-prompts, chat, documents, or a file: Mooncake's JSON Lines, Azure's CSV.",
+            help="shared-prompts, chat, documents, multimodal, or a file: Mooncake's JSON Lines, Azure's CSV.",
         ),
     ] = "shared-prompts",
     requests: Annotated[

@@ -17,6 +17,16 @@ class SimulatedWorkload(Part):
     seed: int
 
 
+class SimulatedEncoder(Part):
+    """What images take. Without offload steps encode them; with it an encoder elsewhere does, and they are fetched."""
+
+    encode_tokens_s: float = Field(description="Tokens that stand for images, of either encoder.")
+    fetch_bytes_s: float = Field(description="From the encoder elsewhere.")
+    token_bytes: int = Field(ge=1)
+    slots: int = Field(ge=1, description="Images that the encoder cache has room for.")
+    cells: int = Field(ge=1, description="Images that the pool has room for.")
+
+
 class SimulatedEngine(Part):
     """What served it: sizes, and the speeds that were modelled."""
 
@@ -39,6 +49,7 @@ class SimulatedEngine(Part):
     decode_tokens_s: float
     to_gpu_bytes_s: float
     from_gpu_bytes_s: float
+    encoder: SimulatedEncoder | None = Field(None, description="Where there are images in prompts.")
 
 
 class SimulatedRun(Part):
@@ -64,6 +75,12 @@ class SimulatedRun(Part):
     idle_s: float = Field(ge=0, description="The GPU had nothing to run while some request waited for its loads.")
     flush_s: float = Field(ge=0, description="Steps waited for copies that had to end before them.")
     preemptions: int = Field(ge=0)
+    items_found: int = Field(0, ge=0, description="Images that a step needed and the encoder cache had.")
+    items_encoded: int = Field(0, ge=0, description="Images that a step encoded.")
+    items_loaded: int = Field(0, ge=0, description="Images that came from the pool.")
+    items_fetched: int = Field(0, ge=0, description="Images that came into the pool, from an encoder elsewhere.")
+    item_waits: int = Field(0, ge=0, description="Requests that were put off for images.")
+    item_wait_s: float = Field(0, ge=0, description="Of all these together, until they went on.")
     steps: int = Field(ge=0)
     total_s: float = Field(ge=0, description="Virtual time at the end.")
     open_jobs: int = Field(ge=0, description="Copies whose end nobody has heard of when the engine rests.")

@@ -25,6 +25,9 @@ class Counts:
         load_wait_s: summed over requests, from the plan of a load to its end.
         idle_s: the GPU had nothing to run, and some request waited for its loads.
         flush_s: the GPU waited for copies that a step needs to have ended.
+        items_found, items_encoded, items_loaded: what a step needed and the encoder cache had, what it encoded, and
+            what came from the pool; items_fetched: into the pool, from the other side.
+        item_waits, item_wait_s: of requests that were put off for items, until they went on.
     """
 
     hit_gpu: int = 0
@@ -43,6 +46,12 @@ class Counts:
     load_wait_s: float = 0.0
     idle_s: float = 0.0
     flush_s: float = 0.0
+    items_found: int = 0
+    items_encoded: int = 0
+    items_loaded: int = 0
+    items_fetched: int = 0
+    item_waits: int = 0
+    item_wait_s: float = 0.0
 
     def found(self, request: Request, local: int, external: int) -> None:
         """A request was let in with so many tokens on the GPU, and so many more in the CPU tier."""

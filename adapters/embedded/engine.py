@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from interlock.adapters.embedded.counts import Counts
+from interlock.adapters.embedded.encoding import EncoderSizes, Encoding, StepItems
 from interlock.adapters.embedded.events import Record, Recorder
 from interlock.adapters.embedded.failures import FailedLoads
 from interlock.adapters.embedded.forward import Forward
 from interlock.adapters.embedded.ghost import Fault, Ghost
+from interlock.adapters.embedded.items import Feature, ItemTiming
 from interlock.adapters.embedded.metadata import EngineError, MetadataReader
 from interlock.adapters.embedded.parking import Parking
 from interlock.adapters.embedded.pool import BlockPool
@@ -40,6 +42,7 @@ class Dispatched:
 
     Args:
         begin_s, end_s: of its forward, in virtual time.
+        items: what it does with items, if there are any.
     """
 
     number: int
@@ -48,6 +51,7 @@ class Dispatched:
     forward: Forward | None
     begin_s: float
     end_s: float
+    items: StepItems | None = None
 
 
 class EmbeddedEngine:
@@ -61,6 +65,7 @@ class EmbeddedEngine:
         oracle: whether every read is compared with what the prefix calls for.
         recovery: decides about requests whose loads fail; without it no load can.
         load_fails: whether the load of a job fails, where copies end by the clock.
+        items: how big the encoder cache is, and what items take; without it there are none in prompts.
         dispatched: called for each step with when it runs; ended: for each request that has ended.
     """
 
@@ -77,6 +82,7 @@ class EmbeddedEngine:
         oracle: bool = True,
         recovery: LoadRecovery | None = None,
         load_fails: Callable[[TransferJob], bool] | None = None,
+        items: tuple[EncoderSizes, ItemTiming] | None = None,
         dispatched: Callable[[Dispatched], object] = lambda step: None,
         ended: Callable[[Request], object] = lambda request: None,
     ) -> None:
@@ -93,6 +99,11 @@ class EmbeddedEngine:
         self._oracle = oracle
         self._depth = (scheduling or Scheduling()).depth
         self._parking = Parking(self.pool)
+        self._encoding = None
+        if items is not None:
+            if self._depth > 1 or recovery is not None:
+                raise ValueError("items in prompts: at depth 1 and without loads that fail only")
+            self._encoding = Encoding(*items, self.counts, sizes.num_blocks, lambda: self.now_s, self._wrong_item)
         self._scheduler = Scheduler(
             sizes,
             scheduling or Scheduling(),
@@ -102,6 +113,7 @@ class EmbeddedEngine:
             self._record,
             self.counts,
             lambda: self.now_s,
+            self._encoding,
         )
         values = SPECIFICATION.switch_values() if switches is None else dict(switches)
         self.workers = [
@@ -126,18 +138,28 @@ class EmbeddedEngine:
         return self._record.step
 
     def add(
-        self, request_id: str, prompt: Sequence[int], max_tokens: int = 1, *, arrived_s: float | None = None
+        self,
+        request_id: str,
+        prompt: Sequence[int],
+        max_tokens: int = 1,
+        *,
+        mm_features: Sequence[Feature] = (),
+        arrived_s: float | None = None,
     ) -> bool:
         """A request arrives, or has while a step ran; false if it could never fit, or its id is in use."""
         if request_id in self.requests or request_id in self._metadata.kept:
             return False
-        request = Request(request_id, prompt, max_tokens, self.sizes.block_size)
+        if mm_features and self._encoding is None:
+            raise EngineError(f"request {request_id} has items, and the engine has no encoder")
+        request = Request(request_id, prompt, max_tokens, self.sizes.block_size, mm_features)
         if request.num_blocks_at_end > self.sizes.num_blocks:
             return False
         request.moments.append(("waiting", self.now_s if arrived_s is None else arrived_s))
         self.requests[request_id] = request
         self._record("add_request", request=request_id)
         self.connector.on_new_request(request)
+        if self._encoding is not None:
+            self._encoding.add(request)
         self._scheduler.add(request)
         return True
 
@@ -160,6 +182,12 @@ class EmbeddedEngine:
     def is_computing(self) -> bool:
         """Whether a step that computes something is with the workers."""
         return any(step.made.requests for step in self._under_way)
+
+    @property
+    def next_s(self) -> float | None:
+        """When the next copy ends, of blocks or of items."""
+        ends = [self.transfers.next_s, self._encoding.next_s if self._encoding is not None else None]
+        return min((s for s in ends if s is not None), default=None)
 
     def wait_until(self, time_s: float) -> None:
         """Let virtual time pass; what it passes for is counted if some request waits for its loads."""
@@ -196,11 +224,15 @@ class EmbeddedEngine:
         ready_s = max(self.now_s, self._free_at_s)
         begin_s = self.transfers.submit(metadata, ready_s)
         end_s = begin_s + self._timing.step_duration_s(made.prefill_tokens, made.decode_tokens)
+        items = None
+        if self._encoding is not None:
+            items = self._encoding.close()
+            end_s += self._encoding.duration_s(items)
         self.transfers.submit_stores(metadata, end_s)
         self.counts.flush_s += begin_s - ready_s
         self._free_at_s = end_s
         forward = Forward.of(made) if self._oracle else None
-        step = Dispatched(self._record.step, made, metadata, forward, begin_s, end_s)
+        step = Dispatched(self._record.step, made, metadata, forward, begin_s, end_s, items)
         self._under_way.append(step)
         self._dispatched(step)
         return made
@@ -262,6 +294,10 @@ class EmbeddedEngine:
         if not self._under_way:
             self._record.step_is_over()
         self._parking.processed(step.number)
+        if self._encoding is not None and step.items is not None:
+            self._encoding.run(step.items)
+            for request_id in self._encoding.hear_of_step(step.made.requests):
+                self._finish(self.requests[request_id])
         if self._failures is not None and (invalid := self.transfers.take_invalid()):
             for request in self._failures.take_report(invalid):
                 self._finish(request)
@@ -283,6 +319,8 @@ class EmbeddedEngine:
         for request_id in output.finished_recving:
             self._record("loaded", request=request_id)
         self.connector.update_connector_output(output)
+        if self._encoding is not None:
+            self._encoding.hear_of_loads(self.requests[r] for r in output.finished_recving)
         for request_id in output.finished_recving:
             request = self.requests[request_id]
             began_s = request.moments[-1][1]
@@ -298,6 +336,8 @@ class EmbeddedEngine:
         self._record("finish", request=request.request_id)
         if self._failures is not None:
             self._failures.request_finished(request)
+        if self._encoding is not None:
+            self._encoding.finish(request)
         if self.connector.request_finished(request, request.table):
             raise EngineError(f"request {request.request_id}: delayed frees of blocks are not modelled")
         if request.status is Status.LOADING:
@@ -314,6 +354,11 @@ class EmbeddedEngine:
         self._metadata.keep(request)
         self._parking.free(request)
         self._ended(request)
+
+    def _wrong_item(self, request: Request, item: str, found: str | None) -> None:
+        self.faults.append(
+            Fault("item", self._record.count, self.step_number, 0, item, found, request=request.request_id)
+        )
 
     def _where(self) -> tuple[int, int]:
         return self._record.count, self._record.step

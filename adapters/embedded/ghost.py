@@ -18,7 +18,7 @@ class Fault:
     """A reader that saw, or a store that saved, something else than the prefix calls for.
 
     Args:
-        kind: ``read`` (a forward) or ``store``.
+        kind: ``read`` (a forward), ``store``, or ``item`` (a forward, of the encoder cache).
         event: how many events were recorded before it.
     """
 
@@ -28,7 +28,7 @@ class Fault:
     worker: int
     expected: Content
     found: Content
-    block: int
+    block: int | None = None
     chunk: int | None = None
     request: str | None = None
     job: int | None = None

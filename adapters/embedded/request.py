@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Sequence
 from enum import StrEnum
 
+from interlock.adapters.embedded.items import Feature
 from interlock.adapters.embedded.tokens import Chain, Contents
 
 
@@ -28,6 +29,7 @@ class Request:
 
     Args:
         max_tokens: it ends after so many output tokens.
+        mm_features: items in the prompt, in its order.
 
     Attributes:
         num_computed_tokens: those of all steps that were scheduled, processed or not.
@@ -41,17 +43,25 @@ class Request:
 
     __slots__ = (
         "_chain", "_id", "block_size", "contents", "first_token_s", "furthest", "last_step", "load_failed",
-        "max_tokens", "moments", "num_computed_tokens", "num_known_tokens", "num_preemptions", "num_prompt_tokens",
-        "promised", "published", "status", "table", "tokens",
+        "max_tokens", "mm_features", "moments", "num_computed_tokens", "num_known_tokens", "num_preemptions",
+        "num_prompt_tokens", "promised", "published", "status", "table", "tokens",
     )  # fmt: skip
 
-    def __init__(self, request_id: str, prompt: Sequence[int], max_tokens: int, block_size: int) -> None:
+    def __init__(
+        self,
+        request_id: str,
+        prompt: Sequence[int],
+        max_tokens: int,
+        block_size: int,
+        mm_features: Sequence[Feature] = (),
+    ) -> None:
         if not prompt:
             raise ValueError(f"request {request_id}: an empty prompt")
         self._id = request_id
         self.tokens = array("I", prompt)
         self.num_prompt_tokens = len(self.tokens)
         self.max_tokens = max_tokens
+        self.mm_features = mm_features
         self.block_size = block_size
         self.table: list[int] = []
         self.num_computed_tokens = 0

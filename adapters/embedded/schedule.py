@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from interlock.adapters.embedded.counts import Counts
+from interlock.adapters.embedded.encoding import Encoding
 from interlock.adapters.embedded.events import Recorder
 from interlock.adapters.embedded.parking import Parking
 from interlock.adapters.embedded.pool import BlockPool
@@ -56,6 +57,7 @@ class Scheduler:
     Args:
         parking: blocks that steps still with the workers may write.
         now_s: virtual time, for the requests' moments.
+        encoding: of the items in prompts, if they may have any.
     """
 
     def __init__(
@@ -68,11 +70,13 @@ class Scheduler:
         record: Recorder,
         counts: Counts,
         now_s: Callable[[], float],
+        encoding: Encoding | None = None,
     ) -> None:
         self._sizes, self._scheduling = sizes, scheduling
         self._pool, self._parking = pool, parking
         self._connector, self._record = connector, record
         self._counts, self._now_s = counts, now_s
+        self._encoding = encoding
         self.waiting: OrderedDict[str, Request] = OrderedDict()
         self.loading: dict[str, Request] = {}
         """Those that hold blocks and do not run: their loads are under way, or have ended."""
@@ -109,13 +113,16 @@ class Scheduler:
     def _continue(self, request: Request, made: Schedule) -> None:
         tokens = request.num_known_tokens - request.num_computed_tokens
         tokens = min(tokens, self._budget)
+        if tokens <= 0 or not self._goes_on(request, request.num_computed_tokens):
+            return
+        tokens, items = self._reach(request, request.num_computed_tokens, tokens)
         if tokens <= 0:
             return
         missing = request.missing_blocks(tokens)
         if missing > self._pool.num_free:
             return  # they are still parked, or the connector has taken references on free blocks since
         made.new_blocks.append(self._allocate(request, missing) if missing else None)
-        self._compute(request, tokens, made)
+        self._compute(request, tokens, made, items)
 
     def _is_tight(self) -> bool:
         """Whether running requests could possibly run out of blocks in this schedule."""
@@ -160,13 +167,17 @@ class Scheduler:
         self.waiting.move_to_end(request.request_id, last=False)
         made.preempted.append(request)
         self._counts.preemptions += 1
+        if self._encoding is not None:
+            self._encoding.preempt(request)
 
     # -- requests that wait --------------------------------------------------------------------------
 
     def _let_in(self, made: Schedule) -> None:
         """Those whose loads have ended, then others; whoever cannot be let in keeps those behind waiting."""
         for request in [r for r in self.loading.values() if r.status is Status.LOADED]:
-            if self._is_full() or not self._promote(request, made):
+            if self._is_full():
+                return
+            if self._goes_on(request, request.num_computed_tokens) and not self._promote(request, made):
                 return
         passed_over: list[Request] = []
         while self.waiting and not self._is_full():
@@ -189,11 +200,17 @@ class Scheduler:
         hits = self._hits(request)
         local = len(hits) * request.block_size
         external, loads = self._connector.get_num_new_matched_tokens(request, local)
-        if external is None:
+        if external is None or not self._goes_on(request, local + external):
             return None
+        waits = bool(loads and external)
+        plan = None if waits else self._plan(request, local)
+        if plan is not None and not plan[0]:
+            return False
         unused = sum(not self._pool.references(b) for b in hits)
         claim = self._claim(request) - len(hits)
         if claim + unused + self._promised > self._pool.num_free:
+            if self._encoding is not None:
+                self._encoding.no_room(request)
             return False
         self._pool.touch(hits)
         for block in hits:
@@ -204,9 +221,11 @@ class Scheduler:
         request.promised = claim
         self._promised += claim
         self._counts.found(request, local, external if loads else 0)
-        if not (loads and external):
-            self._start(request, made)
+        if plan is not None:
+            self._start(request, made, plan)
             return True
+        if self._encoding is not None:
+            self._encoding.load_started(request)
         del self.waiting[request.request_id]
         self.loading[request.request_id] = request
         self._allocate(request, request.missing_blocks(external))
@@ -225,20 +244,20 @@ class Scheduler:
 
     def _promote(self, request: Request, made: Schedule) -> bool:
         """The loads of a request have ended: its blocks are published and the rest is computed."""
-        tokens = min(request.num_known_tokens - request.num_computed_tokens, self._budget)
-        if request.missing_blocks(tokens) > self._pool.num_free:
+        plan = self._plan(request, request.num_computed_tokens)
+        if not plan[0] or request.missing_blocks(plan[0]) > self._pool.num_free:
             return False
         before = self._record.count
         self._publish(request, request.num_computed_tokens)
-        self._start(request, made)
+        self._start(request, made, plan)
         if self._record.count == before:
             self._record("admit_loaded", request=request.request_id)
         return True
 
-    def _start(self, request: Request, made: Schedule) -> None:
-        tokens = min(request.num_known_tokens - request.num_computed_tokens, self._budget)
+    def _start(self, request: Request, made: Schedule, plan: _Plan) -> None:
+        tokens, items = plan
         self._allocate(request, request.missing_blocks(tokens))
-        self._compute(request, tokens, made)
+        self._compute(request, tokens, made, items)
         self._connector.update_state_after_alloc(request, request.table, 0)
         request.status = Status.RUNNING
         request.moments.append(("running", self._now_s()))
@@ -248,8 +267,20 @@ class Scheduler:
 
     # -- both ----------------------------------------------------------------------------------------
 
-    def _compute(self, request: Request, tokens: int, made: Schedule) -> None:
+    def _goes_on(self, request: Request, num_computed_tokens: int) -> bool:
+        return self._encoding is None or self._encoding.goes_on(request, num_computed_tokens)
+
+    def _plan(self, request: Request, start: int) -> _Plan:
+        """What a request that is let in computes first, from ``start``; nothing if no item is to be had for it now."""
+        return self._reach(request, start, min(request.num_known_tokens - start, self._budget))
+
+    def _reach(self, request: Request, start: int, tokens: int) -> _Plan:
+        return (tokens, ()) if self._encoding is None else self._encoding.reach(request, start, tokens)
+
+    def _compute(self, request: Request, tokens: int, made: Schedule, items: Sequence[int]) -> None:
         start = request.num_computed_tokens
+        if self._encoding is not None:
+            self._encoding.scheduled(request, start, tokens, items)
         end = request.num_computed_tokens = start + tokens
         self._budget -= tokens
         if end // request.block_size > request.published:
@@ -295,6 +326,10 @@ class Scheduler:
             self._pool.publish(block, hash_)
             self._record("publish", request=request.request_id, block=block, hash_=hash_)
         request.published = max(request.published, full)
+
+
+_Plan = tuple[int, Sequence[int]]
+"""Tokens to compute, and the features whose items are to be encoded or loaded for it."""
 
 
 def _leading(find: Callable[[str], int | None], hashes: Sequence[str]) -> list[int]:

@@ -30,6 +30,17 @@ ROWS: tuple[tuple[str, Callable[[SimulatedRun], str]], ...] = (
     ("total time", lambda r: _seconds(r.total_s)),
 )
 
+ITEM_ROWS: tuple[tuple[str, Callable[[SimulatedRun], str]], ...] = (
+    ("images needed by steps", lambda r: f"{r.items_found + r.items_encoded + r.items_loaded:,}"),
+    ("  in the encoder cache", lambda r: f"{r.items_found:,}"),
+    ("  encoded in the step", lambda r: f"{r.items_encoded:,}"),
+    ("  loaded from the pool", lambda r: f"{r.items_loaded:,}"),
+    ("images fetched into the pool", lambda r: f"{r.items_fetched:,}"),
+    ("waits for images", lambda r: f"{r.item_waits:,}"),
+    ("  each, on average", lambda r: _seconds(r.item_wait_s / r.item_waits if r.item_waits else 0.0)),
+)
+"""Shown where a step needed an image."""
+
 SELDOM: tuple[tuple[str, Callable[[SimulatedRun], int]], ...] = (
     ("requests too large for the GPU", lambda r: r.refused),
     ("loads that failed", lambda r: r.failed_loads),
@@ -53,6 +64,11 @@ def render(document: SimulateDocument) -> RenderableType:
         f"  a step {_seconds(engine.step_s)} and {engine.prefill_tokens_s:,.0f} tokens/s; copies "
         f"{engine.to_gpu_bytes_s / 1e9:g} GB/s to the GPU, {engine.from_gpu_bytes_s / 1e9:g} from it"
     )
+    if (encoder := engine.encoder) is not None:
+        head.append(
+            f"\n  images {encoder.encode_tokens_s:,.0f} tokens/s, {encoder.slots:,} in the encoder cache; with offload "
+            f"by an encoder elsewhere,\n  {encoder.fetch_bytes_s / 1e9:g} GB/s from it, {encoder.cells:,} in the pool"
+        )
     limits = ["prompts only"] if engine.prompt_only else []
     if engine.blocks_per_request is not None:
         limits.append(f"the first {counted(engine.blocks_per_request, 'block')} of a request")
@@ -68,6 +84,9 @@ def render(document: SimulateDocument) -> RenderableType:
     rows = table("virtual time", *names, numbers=frozenset(names))
     for title, shown in ROWS:
         rows.add_row(title, *(shown(r) for r in document.runs.values()))
+    if any(r.items_found + r.items_encoded + r.items_loaded for r in document.runs.values()):
+        for title, shown in ITEM_ROWS:
+            rows.add_row(title, *(shown(r) for r in document.runs.values()))
     for title, number in SELDOM:
         if any(number(r) for r in document.runs.values()):
             rows.add_row(title, *(f"{number(r):,}" for r in document.runs.values()))

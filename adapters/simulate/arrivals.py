@@ -9,12 +9,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
+from interlock.adapters.embedded.items import Feature, Place
+
 
 class Piece(NamedTuple):
-    """A run of tokens. Pieces of one name and length are the same text, wherever they are."""
+    """A run of tokens. Pieces of one name and length are the same text, or the same item, wherever they are.
+
+    Args:
+        is_item: it is no text, but what an encoder makes of an image, say.
+    """
 
     name: str
     tokens: int
+    is_item: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,10 @@ class Workload(Protocol):
         """One line, for the report."""
 
     @property
+    def has_items(self) -> bool:
+        """Whether there are items in its prompts."""
+
+    @property
     def requests(self) -> int | None:
         """How many, if nobody says otherwise; ``None``: as many as the file has."""
 
@@ -59,6 +70,16 @@ class Workload(Protocol):
 
     def arrivals(self, requests: int | None, rate: float | None, seed: int) -> Iterator[Arrival]:
         """Equal arguments give equal arrivals, in the order of ``at_s`` except for those that follow another."""
+
+
+def features_of(prompt: Sequence[Piece], offset: int) -> tuple[Feature, ...]:
+    """The items of a prompt that begins at ``offset``, in its order."""
+    features = []
+    for piece in prompt:
+        if piece.is_item:
+            features.append(Feature(piece.name, Place(offset, piece.tokens)))
+        offset += piece.tokens
+    return tuple(features)
 
 
 def text_of(prompt: Sequence[Piece]) -> array[int]:

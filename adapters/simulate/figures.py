@@ -23,6 +23,9 @@ class Figures:
         loads, failed_loads: requests that waited for one, and did not get all of it.
         load_wait_s: of all requests together, from the plan of their loads to the end; idle_s: of it, what
             the GPU spent without anything to run; flush_s: steps held up by copies that had to end first.
+        items_found, items_encoded, items_loaded: what a step needed and the encoder cache had, what it encoded, and
+            what came from the pool; items_fetched: into the pool, from an encoder elsewhere.
+        item_waits: requests that were put off for items; item_wait_s: of all together.
         open_jobs: copies that nobody has heard the end of when the engine comes to rest.
         cpu_s: processor time that it took to simulate.
     """
@@ -47,6 +50,12 @@ class Figures:
     idle_s: float
     flush_s: float
     preemptions: int
+    items_found: int
+    items_encoded: int
+    items_loaded: int
+    items_fetched: int
+    item_waits: int
+    item_wait_s: float
     steps: int
     total_s: float
     open_jobs: int
@@ -83,6 +92,12 @@ def figures_of(engine: EmbeddedEngine, served: Served, block_bytes: int, cpu_s: 
         idle_s=counts.idle_s,
         flush_s=counts.flush_s,
         preemptions=counts.preemptions,
+        items_found=counts.items_found,
+        items_encoded=counts.items_encoded,
+        items_loaded=counts.items_loaded,
+        items_fetched=counts.items_fetched,
+        item_waits=counts.item_waits,
+        item_wait_s=counts.item_wait_s,
         steps=counts.steps,
         total_s=engine.now_s,
         open_jobs=len(engine.open_jobs),

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from interlock.adapters.embedded import EmbeddedEngine, Scheduling, Sizes
+from interlock.adapters.embedded.encoding import EncoderSizes
 from interlock.adapters.embedded.events import Record
+from interlock.adapters.embedded.items import ItemTiming
 from interlock.adapters.embedded.scenario import own_machine
 from interlock.adapters.simulate.arrivals import Workload
 from interlock.adapters.simulate.figures import Figures, figures_of
@@ -85,6 +87,18 @@ class SimulateResult:
     timelines: list[Timeline] = field(default_factory=list)
 
 
+class NotModelled(Exception):
+    """What no run can be made of.
+
+    Args:
+        wrong: one line; right: what to do.
+    """
+
+    def __init__(self, wrong: str, right: str) -> None:
+        super().__init__(wrong)
+        self.wrong, self.right = wrong, right
+
+
 @dataclass(frozen=True, slots=True)
 class SimulateProgress:
     """Where a simulation is; ``so_far`` is the result as it stands."""
@@ -104,7 +118,12 @@ def run_simulate(
         UnknownName: of a preset, a switch or its value.
         UnsupportedSwitch: our machine does not run a value.
         BadTraceFile: the workload is a file that cannot be read.
+        NotModelled: this workload, at this depth or with loads that fail.
     """
+    if asked.workload.has_items and (asked.depth > 1 or asked.load_failures):
+        what, option = ("depth 2", "--depth") if asked.depth > 1 else ("loads that fail", "--load-failures")
+        wrong = f"{asked.workload.name} with {what} is not modelled: the machine of encoder caches is synchronous"
+        raise NotModelled(wrong, f"leave {option} out")
     values = SPECIFICATION.switch_values(asked.preset, asked.switches)
     sizes = Sizes(
         block_size=asked.hardware.block_size,
@@ -154,6 +173,7 @@ def _serve(
         oracle=asked.oracle,
         recovery=recovery,
         load_fails=lambda job: chance.random() < asked.load_failures,
+        items=_items(asked, remote=title == WITH),
         dispatched=timeline.dispatched if asked.timeline else lambda step: None,
         ended=server.ended,
     )
@@ -176,12 +196,18 @@ def _serve(
     result.first_token_s[title] = served.first_token_s
     if engine.faults:
         first = engine.faults[0]
-        what = f"block {first.block}" if first.kind == "read" else f"chunk {first.chunk}"
+        what = {"read": f"block {first.block}", "store": f"chunk {first.chunk}", "item": first.expected}[first.kind]
         result.verdict = "violated"
         result.reason = (
             f"{title}: {counted(len(engine.faults), 'wrong content')}, the first in step {first.step:,} "
-            f"({first.kind} of {what})"
+            f"({'read' if first.kind == 'item' else first.kind} of {what})"
         )
+
+
+def _items(asked: Asked, *, remote: bool) -> tuple[EncoderSizes, ItemTiming] | None:
+    if not asked.workload.has_items:
+        return None
+    return asked.hardware.encoder_sizes(MAX_TOKENS_PER_STEP, remote=remote), asked.hardware.item_timing
 
 
 @contextmanager

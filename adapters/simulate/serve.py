@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from interlock.adapters.embedded import EmbeddedEngine
 from interlock.adapters.embedded.request import Request
-from interlock.adapters.simulate.arrivals import Arrival, text_of
+from interlock.adapters.simulate.arrivals import Arrival, features_of, text_of
 
 STEPS_WITHOUT_PROGRESS_MAX = 10_000
 
@@ -48,7 +48,7 @@ class Server:
     def __init__(self, arrivals: Iterable[Arrival], ended: Callable[[Request], object] = lambda request: None) -> None:
         self._arrivals = iter(arrivals)
         self._told = ended
-        self._due: list[tuple[float, int, Arrival, array[int]]] = []
+        self._due: list[tuple[float, int, Arrival, Request | None]] = []
         self._order = 0
         self._follows: dict[str, list[Arrival]] = {}
         self._gone: set[str] = set()
@@ -65,7 +65,7 @@ class Server:
         self._told(request)
         ended_s = request.moments[-1][1]
         for arrival in self._follows.pop(request.request_id, ()):
-            self._put(ended_s + arrival.at_s, arrival, request.tokens)
+            self._put(ended_s + arrival.at_s, arrival, request)
 
     def run(self, engine: EmbeddedEngine, progress: Callable[[Served], object] = lambda served: None) -> Served:
         """Serve everything.
@@ -89,7 +89,7 @@ class Server:
             idle_steps += 1
             if idle_steps > STEPS_WITHOUT_PROGRESS_MAX:
                 raise Stuck(f"{idle_steps:,} steps without a token: {len(engine.requests)} requests wait for ever")
-            happens = [s for s in (engine.transfers.next_s, self._due[0][0] if self._due else None) if s is not None]
+            happens = [s for s in (engine.next_s, self._due[0][0] if self._due else None) if s is not None]
             if happens:
                 engine.wait_until(min(happens))
 
@@ -98,8 +98,12 @@ class Server:
             at_s, _, arrival, before = heapq.heappop(self._due)
             if arrival is self._next:
                 self._read_ahead()
-            prompt = before + text_of(arrival.prompt)
-            if not engine.add(arrival.request, prompt, arrival.output_tokens, arrived_s=at_s):
+            earlier = array("I") if before is None else before.tokens
+            features = features_of(arrival.prompt, len(earlier))
+            if before is not None:
+                features = (*before.mm_features, *features)
+            prompt = earlier + text_of(arrival.prompt)
+            if not engine.add(arrival.request, prompt, arrival.output_tokens, mm_features=features, arrived_s=at_s):
                 self._refuse(arrival)
 
     def _refuse(self, arrival: Arrival) -> None:
@@ -113,10 +117,10 @@ class Server:
         for arrival in self._arrivals:
             if arrival.follows is None:
                 self._next = arrival
-                self._put(arrival.at_s, arrival, array("I"))
+                self._put(arrival.at_s, arrival, None)
                 return
             self._follows.setdefault(arrival.follows, []).append(arrival)
 
-    def _put(self, at_s: float, arrival: Arrival, before: array[int]) -> None:
+    def _put(self, at_s: float, arrival: Arrival, before: Request | None) -> None:
         heapq.heappush(self._due, (at_s, self._order, arrival, before))
         self._order += 1

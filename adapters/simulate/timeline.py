@@ -43,6 +43,8 @@ class Timeline:
             told = {"requests": len(made.requests), "prefill": made.prefill_tokens, "decode": made.decode_tokens}
             if made.preempted:
                 told["preempted"] = len(made.preempted)
+            if step.items is not None and step.items.encoded:
+                told["images encoded"] = len(step.items.encoded)
             self.steps.append((step.begin_s, step.end_s, told))
 
     def ended(self, request: Request) -> None:

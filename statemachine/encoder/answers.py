@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from interlock.statemachine.deadlines import Deadlines
@@ -36,6 +36,8 @@ class Answers:
         self._cached = frozenset(ledger.program.tables["encoder_entry"].states_with("use_cached"))
         self._in_transit = frozenset(ledger.program.tables["pool_entry"].states_with("expire"))
         self.fetches: list[Transfer] = []
+        self._put_off: dict[str, list[str]] = {}
+        """Who is put off, since when in that order, and for which items."""
 
     def may_go_on(self, tracked: Tracked, num_computed_tokens: int) -> bool:
         """Yes or no; after a no the request is put off in the books."""
@@ -46,11 +48,18 @@ class Answers:
             if not (self._is_asked(tracked.key) and self._not_all_there(tracked.key)):
                 tracked.refused = None
                 self._deadlines.answered(tracked.key)
+                self._put_off.pop(tracked.key, None)
                 return True
             self._wait(tracked)
+            self._put_off[tracked.key] = [item for item in tracked.items if self._asks_for(tracked.key, item)]
             tracked.refused = (num_computed_tokens, self._pool.moves)
         self._do("defer" if self._nothing_computed(tracked.key) else "stall", tracked.key)
         return False
+
+    def forget(self, tracked: Tracked) -> None:
+        """A request has ended."""
+        self._deadlines.forget(tracked.key)
+        self._put_off.pop(tracked.key, None)
 
     def give_up(self, tracked: Tracked, item: str) -> bool:
         """The time of a request for an item is up; false if it does not wait for the item at the moment."""
@@ -83,10 +92,17 @@ class Answers:
                 and not (self._deadlines.spent(key, item) and tracked.can_encode(item))
                 and self._offered(item)
             ):
-                cell = self._pool.make_room(wanted)
+                cell = self._pool.make_room({*wanted, *self._wanted_before(key)})
                 if cell is None:
                     return
                 self.fetches.append(self._pool.start(item, cell, partial(self._do, "start_fetch", key, item)))
+
+    def _wanted_before(self, key: str) -> Iterator[str]:
+        """What those wait for that were put off first: two that evict each other's items would never go on."""
+        for other, items in self._put_off.items():
+            if other == key:
+                return
+            yield from items
 
     def _wait(self, tracked: Tracked) -> None:
         """The first no for an item counts."""

@@ -57,7 +57,7 @@ class ItemPool:
         """A cell for one more item, after an eviction if need be; ``None`` where nothing may go.
 
         Args:
-            wanted: items that are not evicted for it: those of the request that it is for.
+            wanted: items that are not evicted for it: of the request that it is for, and of those that wait for longer.
         """
         self._wanted = wanted
         try:

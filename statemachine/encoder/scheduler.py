@@ -135,7 +135,7 @@ class EncoderCacheScheduler:
         self._do("fail_unavailable" if failed else "finish", key)
         self._unavailable.discard(name)
         self._told_unavailable.discard(name)
-        self._deadlines.forget(key)
+        self._answers.forget(tracked)
         self._entries.drop_references(tracked)
         self._forget_if_over(tracked)
         return self._state.get(key) == "delayed"

@@ -10,6 +10,7 @@ from interlock.adapters.cli.problems import UsageProblem
 from interlock.adapters.cli.session import Session
 from interlock.adapters.cli.specification import specification
 from interlock.adapters.documents.simulate import (
+    SimulatedEncoder,
     SimulatedEngine,
     SimulateDocument,
     SimulatedRun,
@@ -17,7 +18,15 @@ from interlock.adapters.documents.simulate import (
 )
 from interlock.adapters.documents.write import write_atomically
 from interlock.adapters.simulate.arrivals import Workload
-from interlock.adapters.simulate.run import MAX_RUNNING, MAX_TOKENS_PER_STEP, Asked, SimulateResult, run_simulate
+from interlock.adapters.simulate.hardware import H100_8B, Hardware
+from interlock.adapters.simulate.run import (
+    MAX_RUNNING,
+    MAX_TOKENS_PER_STEP,
+    Asked,
+    NotModelled,
+    SimulateResult,
+    run_simulate,
+)
 from interlock.adapters.simulate.timeline import to_perfetto
 from interlock.adapters.simulate.workloads import WORKLOADS
 from interlock.adapters.simulate.workloads.trace_file import BadTraceFile, TraceFile
@@ -115,7 +124,7 @@ class SimulateBinding:
         )
         try:
             result = run_simulate(asked, self._progress)
-        except (BadTraceFile, UnsupportedSwitch) as refused:
+        except (BadTraceFile, NotModelled, UnsupportedSwitch) as refused:
             raise UsageProblem(refused.wrong, refused.right) from refused
         if request.perfetto is not None:
             write_atomically(request.perfetto, to_perfetto(result.timelines))
@@ -139,8 +148,6 @@ class SimulateBinding:
         return render(document)
 
     def _document(self, result: SimulateResult | None) -> SimulateDocument:
-        from interlock.adapters.simulate.hardware import H100_8B
-
         request, work, hardware = self.request, self.workload, H100_8B
         runs = result.runs if result is not None else {}
         return SimulateDocument(
@@ -174,6 +181,7 @@ class SimulateBinding:
                 decode_tokens_s=hardware.decode_tokens_s,
                 to_gpu_bytes_s=hardware.to_gpu_bytes_s,
                 from_gpu_bytes_s=hardware.from_gpu_bytes_s,
+                encoder=_encoder(hardware) if work is not None and work.has_items else None,
             ),
             runs={
                 name: SimulatedRun(**asdict(figures), simulated_tokens_per_s=figures.simulated_tokens_per_s)
@@ -201,6 +209,16 @@ def _differing(request: SimulateRequest) -> dict[str, str]:
     """The switches that were set to another value than the preset's."""
     preset = next((p.values for p in specification().presets if p.name == request.preset), {})
     return {switch: value for switch, value in request.sets.items() if preset.get(switch) != value}
+
+
+def _encoder(hardware: Hardware) -> SimulatedEncoder:
+    return SimulatedEncoder(
+        encode_tokens_s=hardware.encode_tokens_s,
+        fetch_bytes_s=hardware.fetch_bytes_s,
+        token_bytes=hardware.item_token_bytes,
+        slots=hardware.encoder_slots,
+        cells=hardware.pool_cells,
+    )
 
 
 def _plot(result: SimulateResult) -> bytes:

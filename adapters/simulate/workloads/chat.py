@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
+from typing import ClassVar
 
 from interlock.adapters.simulate.arrivals import Arrival, Piece
 from interlock.adapters.simulate.workloads.poisson import poisson
@@ -19,6 +20,7 @@ class Chat:
         thinking_s: from an answer to the next message, on average.
     """
 
+    has_items: ClassVar[bool] = False
     name: str = "chat"
     requests: int = 500
     rate: float = 6.0

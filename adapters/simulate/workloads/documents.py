@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
+from typing import ClassVar
 
 from interlock.adapters.simulate.arrivals import Arrival, Piece
 from interlock.adapters.simulate.workloads.poisson import poisson
@@ -14,6 +15,7 @@ from interlock.adapters.simulate.workloads.poisson import poisson
 class Documents:
     """A :class:`Workload`. Taking turns is the worst order for a cache that evicts the least recently used."""
 
+    has_items: ClassVar[bool] = False
     name: str = "documents"
     requests: int = 200
     rate: float = 4.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
+from typing import ClassVar
 
 from interlock.adapters.simulate.arrivals import Arrival, Piece
 from interlock.adapters.simulate.workloads.poisson import poisson
@@ -14,6 +15,7 @@ from interlock.adapters.simulate.workloads.poisson import poisson
 class SharedPrompts:
     """A :class:`Workload`. As it ships, all system prompts take half as much again as the GPU has by default."""
 
+    has_items: ClassVar[bool] = False
     name: str = "shared-prompts"
     requests: int = 500
     rate: float = 6.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from interlock.adapters.simulate.arrivals import Arrival
 from interlock.adapters.simulate.workloads import azure, mooncake
@@ -35,6 +35,7 @@ class TraceFile:
     """
 
     path: Path
+    has_items: ClassVar[bool] = False
     requests: None = None
     rate: None = None
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from interlock.adapters.simulate.arrivals import Arrival, Piece, text_of
-from interlock.adapters.simulate.workloads import WORKLOADS, Chat, Documents, SharedPrompts
+from interlock.adapters.simulate.arrivals import Arrival, Piece, features_of, text_of
+from interlock.adapters.simulate.workloads import WORKLOADS, Chat, Documents, Multimodal, SharedPrompts
 
 
 def some(workload, requests=60, rate=None, seed=0):
@@ -25,7 +25,7 @@ def test_what_all_have_in_common(workload):
     assert workload.doc
 
 
-@pytest.mark.parametrize("workload", [SharedPrompts(), Documents()], ids=lambda w: w.name)
+@pytest.mark.parametrize("workload", [SharedPrompts(), Documents(), Multimodal()], ids=lambda w: w.name)
 def test_arrivals_have_the_rate(workload):
     last = some(workload, requests=2000, rate=50.0)[-1].at_s
 
@@ -46,6 +46,27 @@ def test_shared_prompts_are_shared_and_questions_are_not():
 
     assert len({a.prompt[0] for a in arrivals}) == 3
     assert len({a.prompt[1].name for a in arrivals}) == 60
+
+
+def test_questions_follow_their_images_some_of_which_are_popular():
+    arrivals = some(Multimodal(popular=3, share=0.5, images=(1, 2)), requests=400)
+    images = [p.name for a in arrivals for p in a.prompt if p.is_item]
+    popular = [name for name in images if "popular" in name]
+
+    assert all([p.is_item for p in a.prompt] in ([False, True, False], [False, True, True, False]) for a in arrivals)
+    assert len(popular) == pytest.approx(len(images) / 2, rel=0.15)
+    assert len(set(popular)) == 3
+    assert len(set(images)) == 3 + len(images) - len(popular)
+
+
+def test_an_item_stands_where_its_tokens_do():
+    prompt = (Piece("s", 3), Piece("image", 5, is_item=True), Piece("q", 2), Piece("image", 5, is_item=True))
+    features = features_of(prompt, 100)
+
+    assert [(f.identifier, f.mm_position.offset, f.mm_position.length) for f in features] == [
+        ("image", 103, 5),
+        ("image", 110, 5),
+    ]
 
 
 def test_documents_come_in_turn():

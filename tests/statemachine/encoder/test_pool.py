@@ -282,3 +282,17 @@ def test_an_item_of_which_there_is_no_entry_yet_is_one_transfer_for_two_places(e
 
     assert e.seen[3, "take_external", "A x"] == 1
     assert not e.machine.ledger.relation("uses")  # both places are computed
+
+
+def test_two_that_wait_do_not_evict_each_others_items_for_ever(engine):
+    """The pool has two items of each, and no room for the third of both; no time passes."""
+    e = fetched(engine(slots=3, cells=4, chunk=12, deadline=1e9), *"tuwx")
+    for name, items in {"A": "tuv", "B": "wxy"}.items():
+        e.add(name, *(feature(item, 4 * place) for place, item in enumerate(items)))
+    for _ in range(10):
+        e.step()
+        for item in e.in_flight():
+            e.arrive(item)
+
+    assert [name for name, r in e.requests.items() if not r.counted] == []
+    assert not e.faults
