@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import Invariant, LeadsTo, Property, Witness
 from interlock.spec.language.terms import exists, forall
-from interlock.spec.pipeline.predicates import building, carried, dispatched, is_filled, not_after
+from interlock.spec.pipeline.judging import in_metadata, is_a_target, not_after
+from interlock.spec.pipeline.predicates import building, dispatched
 from interlock.spec.pipeline.settings import DEEP, DEPTH_TWO, EVERY
 from interlock.spec.pipeline.vocabulary import (
     b,
@@ -49,7 +50,7 @@ BOOKS: tuple[Property, ...] = (
         doc="A step that overwrites a source is unprocessed, and the step that carries the job does not come later.",
         slices=EVERY,
         formula=forall(t, j, overwrites(t, j) >> ~_idle)
-        & forall(w, j, t, t2, (carried(w, j, t2) & overwrites(t, j)) >> not_after(t2, t)),
+        & forall(w, j, t, t2, (in_metadata(w, j, t2) & overwrites(t, j)) >> not_after(t2, t)),
         premise=exists(t, j, overwrites(t, j)),
     ),
     Invariant(
@@ -65,8 +66,8 @@ BOOKS: tuple[Property, ...] = (
         source="contract R-25",
         doc="A step that is being built computes something only if some request has blocks, and if it has given one.",
         slices=EVERY,
-        formula=forall(t, (building(t) & has_forward(t)) >> exists(b, used(b) & ~is_filled(b)))
-        & forall(t, b, (building(t) & fresh(b) & ~is_filled(b)) >> has_forward(t)),
+        formula=forall(t, (building(t) & has_forward(t)) >> exists(b, used(b) & ~is_a_target(b)))
+        & forall(t, b, (building(t) & fresh(b) & ~is_a_target(b)) >> has_forward(t)),
         premise=exists(t, building(t) & has_forward(t)),
     ),
     Invariant(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, Invariant, Property
 from interlock.spec.language.terms import Primed, exists, forall
-from interlock.spec.pipeline.predicates import is_open, under_way, waits_again
+from interlock.spec.pipeline.judging import is_open
+from interlock.spec.pipeline.predicates import under_way, waits_again
 from interlock.spec.pipeline.settings import EVERY, WITH_PREEMPTION
 from interlock.spec.pipeline.vocabulary import (
     b,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import lemmas_of
 from interlock.spec.language.terms import exists, forall
-from interlock.spec.pipeline.predicates import building, carried, dispatched, is_open, not_after, to_copy, under_way
+from interlock.spec.pipeline.judging import in_metadata, is_open, not_after, uncopied
+from interlock.spec.pipeline.predicates import building, dispatched, under_way
 from interlock.spec.pipeline.settings import EVERY
 from interlock.spec.pipeline.vocabulary import (
     before,
@@ -59,10 +60,10 @@ LEMMAS = (
         ),
         forall(
             w, j, t,
-            (carried(w, j, t) >> (under_way(j) & slot_state(t).ne(slot_states["idle"]) & _not_run))
+            (in_metadata(w, j, t) >> (under_way(j) & slot_state(t).ne(slot_states["idle"]) & _not_run))
             & ((flush_order(w, j, t) > 0) >> (slot_state(t).ne(slot_states["idle"]) & _not_run & names(t, j))),
         ),
-        exists(w, j, t, carried(w, j, t)),
+        exists(w, j, t, in_metadata(w, j, t)),
     ),
     _lemma(
         "a-due-flush-is-of-the-slot-being-built",
@@ -77,10 +78,10 @@ LEMMAS = (
         "The flush of a job that is still to copy is on its way, in a step that does not come before the job.",
         forall(
             w, j,
-            (stow_state(j).eq(stow_states["flush_ordered"]) & to_copy(w, j)) >> exists(t, flush_order(w, j, t) > 0),
+            (stow_state(j).eq(stow_states["flush_ordered"]) & uncopied(w, j)) >> exists(t, flush_order(w, j, t) > 0),
         )
-        & forall(w, j, t, t2, (carried(w, j, t2) & (flush_order(w, j, t) > 0)) >> not_after(t2, t)),
-        exists(w, j, stow_state(j).eq(stow_states["flush_ordered"]) & to_copy(w, j)),
+        & forall(w, j, t, t2, (in_metadata(w, j, t2) & (flush_order(w, j, t) > 0)) >> not_after(t2, t)),
+        exists(w, j, stow_state(j).eq(stow_states["flush_ordered"]) & uncopied(w, j)),
     ),
 )  # fmt: skip
 PIPELINE_LEMMAS = tuple(lemma.id for lemma in LEMMAS)

@@ -6,11 +6,9 @@ from interlock.spec.language.terms import TRUE, Term, exists, forall, ite
 from interlock.spec.pipeline.vocabulary import (
     acks_due,
     b2,
-    before,
     comeback_state,
     comeback_states,
     finish_untold,
-    flush_order,
     held,
     j3,
     load_order,
@@ -27,7 +25,6 @@ from interlock.spec.pipeline.vocabulary import (
     stow_states,
     t3,
     used,
-    w2,
 )
 
 
@@ -56,12 +53,6 @@ def open_store(job: Term) -> Term:
     return is_open(job) & ~loads(job)
 
 
-def open_until_delivery(job: Term) -> Term:
-    """A store, open until the last acknowledgement, or until every worker has the metadata that orders the flush."""
-    delivered = ~exists(w2, t3, flush_order(w2, job, t3) > 0)
-    return ~loads(job) & (is_open(job) | (stow_state(job).eq(stow_states["flush_ordered"]) & ~delivered))
-
-
 def last_report(job: Term) -> Term:
     """The acknowledgement at hand is the last one that the job waits for."""
     return acks_due(job) <= 1
@@ -85,16 +76,6 @@ def carried(at: Term, job: Term, step: Term) -> Term:
 def to_copy(at: Term, job: Term) -> Term:
     """The worker has the job, or is to get it, and has not copied its shard."""
     return shard_state(at, job).eq(shard_states["queued"]) | exists(t3, carried(at, job, t3))
-
-
-def with_worker(at: Term, job: Term) -> Term:
-    """The worker has the job, or is to get it, and has not acknowledged it."""
-    return shard_state(at, job).ne(shard_states["idle"]) | exists(t3, carried(at, job, t3))
-
-
-def not_after(step: Term, other: Term) -> Term:
-    """Workers run the step before the other one, or the two are the same."""
-    return step.eq(other) | before(step, other) | (dispatched(step) & building(other))
 
 
 def waits_again(block: Term) -> Term:

@@ -7,16 +7,9 @@ from interlock.spec.language.terms import Primed, card, exists, forall
 from interlock.spec.pipeline.books import BOOKS
 from interlock.spec.pipeline.endings import ENDINGS
 from interlock.spec.pipeline.flushes import FLUSH_REASONS
+from interlock.spec.pipeline.judging import in_metadata, open_store, open_until_delivery, uncopied, with_worker
 from interlock.spec.pipeline.lemmas import PIPELINE_LEMMAS
-from interlock.spec.pipeline.predicates import (
-    carried,
-    dispatched,
-    open_store,
-    open_until_delivery,
-    to_copy,
-    under_way,
-    with_worker,
-)
+from interlock.spec.pipeline.predicates import dispatched, under_way
 from interlock.spec.pipeline.settings import DEPTH_ONE, DEPTH_TWO, EVERY
 from interlock.spec.pipeline.together import TOGETHER
 from interlock.spec.pipeline.vocabulary import (
@@ -75,7 +68,7 @@ SOURCE_STABLE = Invariant(
     formula=forall(w, j, under_way(j) >> ~spoilt(w, j))
     & forall(
         w, j, t,
-        (under_way(j) & dispatched(t) & overwrites(t, j) & to_copy(w, j))
+        (under_way(j) & dispatched(t) & overwrites(t, j) & uncopied(w, j))
         >> exists(t2, (flush_order(w, j, t2) > 0) & (t2.eq(t) | before(t2, t))),
     ),
     premise=exists(j, t, under_way(j) & overwrites(t, j)),
@@ -106,7 +99,11 @@ ENDED_LEFT_NOTHING = Invariant(
     formula=forall(
         j,
         ~under_way(j)
-        >> (stored(j).eq(0) & forall(w, shard_state(w, j).eq(shard_states["idle"])) & forall(w, t, ~carried(w, j, t))),
+        >> (
+            stored(j).eq(0)
+            & forall(w, shard_state(w, j).eq(shard_states["idle"]))
+            & forall(w, t, ~in_metadata(w, j, t))
+        ),
     ),
     premise=exists(j, under_way(j)),
     proved=True,
@@ -122,10 +119,10 @@ NOT_DUPLICATED = Invariant(
     formula=forall(
         w, j, t,
         ((store_order(w, j, t) + load_order(w, j, t)) <= 1)
-        & (carried(w, j, t) >> shard_state(w, j).eq(shard_states["idle"])),
+        & (in_metadata(w, j, t) >> shard_state(w, j).eq(shard_states["idle"])),
     )
-    & forall(w, j, t, t2, (carried(w, j, t) & carried(w, j, t2)) >> t.eq(t2)),
-    premise=exists(w, j, t, carried(w, j, t)),
+    & forall(w, j, t, t2, (in_metadata(w, j, t) & in_metadata(w, j, t2)) >> t.eq(t2)),
+    premise=exists(w, j, t, in_metadata(w, j, t)),
     lemma=True,
 )  # fmt: skip
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import Property, Witness
 from interlock.spec.language.terms import exists
-from interlock.spec.pipeline.predicates import dispatched, is_filled, last_report, open_store, under_way
+from interlock.spec.pipeline.judging import is_a_target, open_store
+from interlock.spec.pipeline.predicates import dispatched, under_way
 from interlock.spec.pipeline.settings import (
     DEEP,
     DEPTH_ONE,
@@ -15,6 +16,7 @@ from interlock.spec.pipeline.settings import (
     WITH_PREEMPTION,
 )
 from interlock.spec.pipeline.vocabulary import (
+    acks_due,
     b,
     b2,
     busy,
@@ -68,7 +70,7 @@ TOGETHER: tuple[Property, ...] = (
         doc="A load keeps its own block from being computed and stored, and no other.",
         slices=(DEPTH_ONE_LOAD,),
         actions=("plan_store",),
-        formula=exists(b2, b2.ne(b) & is_filled(b2)),
+        formula=exists(b2, b2.ne(b) & is_a_target(b2)),
     ),
     Witness(
         id="a-load-takes-the-block-of-an-open-store",
@@ -84,7 +86,7 @@ TOGETHER: tuple[Property, ...] = (
         doc="One worker has loaded the block of an aborted request, the other one has not: the block stays held.",
         slices=(DEPTH_ONE_LOAD_PAIR,),
         actions=("acknowledge",),
-        formula=loads(j) & held(source(j)) & ~last_report(j),
+        formula=loads(j) & held(source(j)) & (acks_due(j) > 1),
     ),
     Witness(
         id="a-request-arrives-before-the-output",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from interlock.spec.language.properties import Property, Witness
 from interlock.spec.language.terms import TRUE, Primed, Term, exists, forall
 from interlock.spec.pipeline.flushes import FLUSHES
-from interlock.spec.pipeline.predicates import carried, dispatched, open_store, reallocated, under_way, waits_again
+from interlock.spec.pipeline.judging import in_metadata, open_store
+from interlock.spec.pipeline.predicates import dispatched, under_way, waits_again
 from interlock.spec.pipeline.settings import (
     DEPTH_ONE,
     DEPTH_TWO,
@@ -36,6 +37,7 @@ from interlock.spec.pipeline.vocabulary import (
     stow_states,
     t,
     t2,
+    t3,
     used,
     w,
 )
@@ -92,7 +94,8 @@ AHEAD = Witness(
 )
 
 _flushed_here = stow_state(j).eq(stow_states["flush_ordered"]) & exists(w, flush_order(w, j, t) > 0)
-_for_the_end = _flushed_here & ~reallocated(j) & ~lost(j)
+_given_out_since = exists(t3, overwrites(t3, j))
+_for_the_end = _flushed_here & ~_given_out_since & ~lost(j)
 
 
 def _flush_at(slice_: str, what: str, doc: str, formula: Term, applies: Term = FLUSHES) -> Witness:
@@ -146,7 +149,7 @@ WITNESSES: tuple[Property, ...] = (
             "The last metadata is built, and orders the flush, before any worker has run the step that has the job.",
             exists(
                 j, t2,
-                _for_the_end & of_kind & t2.ne(t) & forall(w, carried(w, j, t2) & ~handed(w, t2)),
+                _for_the_end & of_kind & t2.ne(t) & forall(w, in_metadata(w, j, t2) & ~handed(w, t2)),
             ),
         )
         for s, kind, of_kind in ((DEPTH_TWO, "store", ~loads(j)), (DEPTH_TWO_LOAD, "load", loads(j)))
@@ -155,7 +158,7 @@ WITNESSES: tuple[Property, ...] = (
         _flush_at(
             s, "preemption-flushes-a-store",
             "A store is flushed because its request was preempted; nobody was given the block since.",
-            exists(j, _flushed_here & lost(j) & ~reallocated(j) & ~used(source(j))),
+            exists(j, _flushed_here & lost(j) & ~_given_out_since & ~used(source(j))),
             TRUE,
         )
         for s in WITH_PREEMPTION
@@ -166,7 +169,7 @@ WITNESSES: tuple[Property, ...] = (
         doc="A request is preempted before a worker has run the step that stores its block.",
         slices=(DEPTH_TWO_PREEMPT,),
         actions=("preempt",),
-        formula=exists(j, t2, open_store(j) & source(j).eq(b) & forall(w, carried(w, j, t2) & ~handed(w, t2))),
+        formula=exists(j, t2, open_store(j) & source(j).eq(b) & forall(w, in_metadata(w, j, t2) & ~handed(w, t2))),
     ),
     *(
         Witness(
