@@ -15,7 +15,8 @@ from interlock.spec.tiers.coverage import (
     RETRIEVE,
     RETRIEVE_TWO,
 )
-from interlock.spec.tiers.predicates import fills, is_granted_on, is_kind, is_ready, live
+from interlock.spec.tiers.judging import has_hit, live, writes
+from interlock.spec.tiers.predicates import is_kind, is_ready
 from interlock.spec.tiers.vocabulary import (
     before_reset,
     c,
@@ -65,10 +66,10 @@ UNWRITTEN = Invariant(
     slices=EVERY,
     formula=forall(
         o,
-        (fills(o) & operation_state(o).eq(operation_states["planned"]))
+        (writes(o) & operation_state(o).eq(operation_states["planned"]))
         >> cpu_slot_value(operation_slot(o)).eq(tier_values["none"]),
     ),
-    premise=exists(o, fills(o) & operation_state(o).eq(operation_states["planned"])),
+    premise=exists(o, writes(o) & operation_state(o).eq(operation_states["planned"])),
 )
 
 READY_IS_TRUE = Invariant(
@@ -94,8 +95,8 @@ NOT_BEFORE_RESET = Invariant(
     source="B-042 vllm #57727; contract R-62",
     doc="After a reset no request has a hit on anything that was stored before it.",
     slices=RESETTING,
-    formula=forall(r, h, c, is_granted_on(r, h, c) >> cpu_slot_value(c).ne(tier_values["outdated"])),
-    premise=exists(r, h, c, is_granted_on(r, h, c) & exists(o, before_reset(o))),
+    formula=forall(r, h, c, has_hit(r, h, c) >> cpu_slot_value(c).ne(tier_values["outdated"])),
+    premise=exists(r, h, c, has_hit(r, h, c) & exists(o, before_reset(o))),
 )
 
 EVICTED_AFTER_BACKUP = ActionProperty(

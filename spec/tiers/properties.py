@@ -32,17 +32,8 @@ from interlock.spec.tiers.coverage import (
     ROUNDS,
     WAITING_FOR,
 )
-from interlock.spec.tiers.predicates import (
-    fills,
-    in_flight,
-    is_granted_on,
-    is_kind,
-    is_ready,
-    is_waiting,
-    live,
-    reads,
-    waits_for,
-)
+from interlock.spec.tiers.judging import has_hit, has_pin, live, writes
+from interlock.spec.tiers.predicates import in_flight, is_kind, is_ready, is_waiting, waits_for
 from interlock.spec.tiers.progress import DEFERRAL_ENDS, ENDED_GO, ENTRIES_SETTLE, RETRIEVED_GO, TRANSFERS_END
 from interlock.spec.tiers.vocabulary import (
     before_reset,
@@ -84,7 +75,7 @@ PINS = Invariant(
     slices=EVERY,
     formula=forall(
         c,
-        slot_pins(c).eq(card(r, h, is_granted_on(r, h, c)) + card(o, reads(o) & operation_slot(o).eq(c))),
+        slot_pins(c).eq(card(r, h, has_hit(r, h, c)) + card(o, has_pin(o) & operation_slot(o).eq(c))),
     ),
     premise=exists(c, slot_pins(c) > 0),
 )
@@ -101,7 +92,7 @@ GRANT_IS_READY = Invariant(
     source="contract I-40, I-56",
     doc="A hit is in a slot that is still there.",
     slices=HITS,
-    formula=forall(r, h, record_state(r, h).eq(record_states["granted"]) >> exists(c, is_granted_on(r, h, c))),
+    formula=forall(r, h, record_state(r, h).eq(record_states["granted"]) >> exists(c, has_hit(r, h, c))),
     premise=exists(r, h, record_state(r, h).eq(record_states["granted"])),
 )
 WAIT_HAS_A_TRANSFER = Invariant(
@@ -109,7 +100,7 @@ WAIT_HAS_A_TRANSFER = Invariant(
     source="contract V-03, V-15; B-017 vllm #49829, B-188 FlexKV #236",
     doc="A request is told to ask later only while an operation is to bring the key.",
     slices=WAITING_FOR,
-    formula=forall(r, h, waits_for(r, h) >> exists(o, fills(o) & operation_key(o).eq(h))),
+    formula=forall(r, h, waits_for(r, h) >> exists(o, writes(o) & operation_key(o).eq(h))),
     premise=exists(r, h, waits_for(r, h)),
 )
 ONE_RESULT = Invariant(
@@ -161,8 +152,10 @@ PENDING_IS_FILLED = Invariant(
     slices=EVERY,
     formula=forall(
         c,
-        (card(o, fills(o) & operation_slot(o).eq(c)) <= 1)
-        & (cpu_slot_state(c).eq(cpu_slot_states["stale"]) | _pending.eq(exists(o, fills(o) & operation_slot(o).eq(c)))),
+        (card(o, writes(o) & operation_slot(o).eq(c)) <= 1)
+        & (
+            cpu_slot_state(c).eq(cpu_slot_states["stale"]) | _pending.eq(exists(o, writes(o) & operation_slot(o).eq(c)))
+        ),
     ),
     premise=exists(c, _pending),
 )
@@ -187,7 +180,7 @@ STALE_IS_USED = Invariant(
     formula=forall(
         c,
         cpu_slot_state(c).eq(cpu_slot_states["stale"])
-        >> exists(o, (fills(o) | reads(o)) & operation_slot(o).eq(c) & before_reset(o)),
+        >> exists(o, (writes(o) | has_pin(o)) & operation_slot(o).eq(c) & before_reset(o)),
     ),
     premise=exists(c, cpu_slot_state(c).eq(cpu_slot_states["stale"])),
 )
@@ -258,7 +251,7 @@ EVICTED_UNREAD = ActionProperty(
     doc="A slot is evicted only when it has no user.",
     slices=CANCELLING,
     actions=("evict_slot",),
-    formula=~exists(r, h, is_granted_on(r, h, c)) & ~exists(o, reads(o) & operation_slot(o).eq(c)),
+    formula=~exists(r, h, has_hit(r, h, c)) & ~exists(o, has_pin(o) & operation_slot(o).eq(c)),
 )
 NOT_OFFERED_AGAIN = ActionProperty(
     id="failed-read-is-not-offered-again",
@@ -276,7 +269,7 @@ PIN_PER_HIT = ActionProperty(
     actions=("admit",),
     formula=forall(
         c,
-        Primed(body=slot_pins(c)).eq(slot_pins(c) - card(h, is_granted_on(r, h, c))),
+        Primed(body=slot_pins(c)).eq(slot_pins(c) - card(h, has_hit(r, h, c))),
     ),
 )
 
@@ -286,7 +279,7 @@ SAME_HIT = ActionProperty(
     doc="Who asks again for a key on which it has a hit is told of that hit, and has one pin for it before and after.",
     slices=(LOOKUP, PROMOTE, RETRIEVE),
     actions=("lookup_again",),
-    formula=is_granted_on(r, h, c) & Primed(body=slot_pins(c)).eq(slot_pins(c)),
+    formula=has_hit(r, h, c) & Primed(body=slot_pins(c)).eq(slot_pins(c)),
 )
 RESET_ASKS_AGAIN = ActionProperty(
     id="reset-takes-back-every-answer",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall, ite
 from interlock.spec.tiers.coverage import BLOCKS, HANG, TABLES, TASKS
-from interlock.spec.tiers.tasks_actions import is_open
+from interlock.spec.tiers.judging import open_task
 from interlock.spec.tiers.tasks_vocabulary import (
     b,
     end_heard,
@@ -26,7 +26,7 @@ from interlock.spec.tiers.vocabulary import client_state, client_states, r, r2
 
 _started = task_state(t).eq(task_states["started"])
 _ended_without_load = client_state(r).eq(client_states["ended"]) & ~exists(
-    t, task_of(r, t) & is_open(t) & task_loads(t)
+    t, task_of(r, t) & open_task(t) & task_loads(t)
 )
 _created = task_state(t).eq(task_states["created"])
 
@@ -35,8 +35,8 @@ LEAVES_TABLES = Invariant(
     source="B-174 FlexKV #161",
     doc="A request's table names a task exactly as long as the task is created or started, and for one request.",
     slices=TASKS,
-    formula=forall(r, t, task_of(r, t) >> (is_open(t) & forall(r2, task_of(r2, t) >> r2.eq(r))))
-    & forall(t, is_open(t) >> exists(r, task_of(r, t))),
+    formula=forall(r, t, task_of(r, t) >> (open_task(t) & forall(r2, task_of(r2, t) >> r2.eq(r))))
+    & forall(t, open_task(t) >> exists(r, task_of(r, t))),
     premise=exists(r, t, task_of(r, t)),
 )
 TARGET_BELONGS = Invariant(
@@ -44,7 +44,7 @@ TARGET_BELONGS = Invariant(
     source="B-183 ATOM #2053; contract I-24",
     doc="A load that is open writes a block that its request still has.",
     slices=(TABLES, HANG),
-    formula=forall(r, t, (task_of(r, t) & is_open(t) & task_loads(t)) >> in_table(r, task_block(t))),
+    formula=forall(r, t, (task_of(r, t) & open_task(t) & task_loads(t)) >> in_table(r, task_block(t))),
     premise=exists(t, _started & task_loads(t)),
 )
 STORE_KEEPS = Invariant(
@@ -56,7 +56,7 @@ STORE_KEEPS = Invariant(
         r,
         r2,
         t,
-        (task_of(r, t) & is_open(t) & ~task_loads(t) & in_table(r2, task_block(t))) >> r.eq(r2),
+        (task_of(r, t) & open_task(t) & ~task_loads(t) & in_table(r2, task_block(t))) >> r.eq(r2),
     ),
     premise=exists(t, _created & ~task_loads(t)),
 )
@@ -139,7 +139,7 @@ ESCAPES = ActionProperty(
     ),
     slices=(HANG,),
     actions=("escape",),
-    formula=exists(t, task_of(r, t) & is_open(t) & ~task_loads(t) & ~Primed(body=is_open(t)))
+    formula=exists(t, task_of(r, t) & open_task(t) & ~task_loads(t) & ~Primed(body=open_task(t)))
     & forall(b, ~Primed(body=in_table(r, b))),
 )
 ALL_STARTED = LeadsTo(

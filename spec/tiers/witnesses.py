@@ -18,7 +18,8 @@ from interlock.spec.tiers.coverage import (
     ROUNDS,
     STALL,
 )
-from interlock.spec.tiers.predicates import fills, in_flight, is_kind, is_ready, is_waiting, reads, waits_for
+from interlock.spec.tiers.judging import has_pin, writes
+from interlock.spec.tiers.predicates import in_flight, is_kind, is_ready, is_waiting, waits_for
 from interlock.spec.tiers.vocabulary import (
     before_reset,
     c,
@@ -53,14 +54,14 @@ WITNESSES = (
         "A load has ended, the save has not.", RETRIEVE,
     ),
     _witness(
-        "some-read-fails", exists(o, fills(o) & (operation_broke(o) > 0)), "A read has failed.", MIXED, RESET_FAIL,
+        "some-read-fails", exists(o, writes(o) & (operation_broke(o) > 0)), "A read has failed.", MIXED, RESET_FAIL,
     ),
     _witness(
         "read-is-published-although-cleaning-up-raised", is_kind(o, "promotion") & Primed(body=(succeeded(o) > 0)),
         "A read is done, its handle cannot be released, and the result is published.", PROMOTE,
         actions=("tier_read_raises",), applies=cleanup_error.is_("result_published"), source="B-020 vllm #49947",
     ),
-    _witness("some-write-fails", exists(o, reads(o) & (operation_broke(o) > 0)), "A write has failed.", BACKUP),
+    _witness("some-write-fails", exists(o, has_pin(o) & (operation_broke(o) > 0)), "A write has failed.", BACKUP),
     _witness(
         "some-entry-pending", exists(h, entry_state(h).eq(entry_states["pending"])), "A backup is under way.", BACKUP,
     ),
@@ -80,7 +81,7 @@ WITNESSES = (
     ),
     _witness(
         "request-waits-for-a-hanging-copy",
-        exists(r, h, o, stalled(o) & waits_for(r, h) & fills(o) & operation_key(o).eq(h)),
+        exists(r, h, o, stalled(o) & waits_for(r, h) & writes(o) & operation_key(o).eq(h)),
         "A request waits for a key whose write hangs.", STALL,
     ),
     _witness(
@@ -95,7 +96,7 @@ WITNESSES = (
         "A slot was evicted while its key is in the second tier.", BACKUP,
     ),
     _witness(
-        "load-that-began-before-a-reset", exists(o, before_reset(o) & reads(o) & is_kind(o, "retrieval")),
+        "load-that-began-before-a-reset", exists(o, before_reset(o) & has_pin(o) & is_kind(o, "retrieval")),
         "A load is in flight when the tiers are reset.", RESET_WRITE,
     ),
 )  # fmt: skip
