@@ -62,11 +62,6 @@ def allocated(req: Term) -> Term:
     return card(_b, table_row(req, _b))
 
 
-def mirrored(req: Term) -> Term:
-    """How many blocks the connector has in its copy of the table of a request."""
-    return card(_b, mirror_row(req, _b))
-
-
 def is_running(req: Term) -> Term:
     """The request is running."""
     return seat_state(req).eq(seat_states["running"])

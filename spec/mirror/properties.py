@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, LeadsTo, witnesses_of
 from interlock.spec.language.terms import Primed, card, conjunction, exists, forall
-from interlock.spec.mirror.actions import allocated, is_open, is_running, mirrored
+from interlock.spec.mirror.actions import is_open, is_running
 from interlock.spec.mirror.coverage import (
     ALL,
     BATCH,
@@ -51,6 +51,7 @@ from interlock.spec.mirror.vocabulary import (
 )
 
 _done = seat_state(r).eq(seat_states["done"])
+_in_table = card(b, table_row(r, b))
 _queued = seat_state(r).eq(seat_states["queued"])
 
 MIRROR_EQUALS = Invariant(
@@ -69,7 +70,7 @@ CURSOR_WITHIN = Invariant(
     source="contract I-50; B-166 vllm #52211, B-025 vllm #25856",
     doc="The store cursor of a running request is within the connector's copy of its table.",
     slices=COPYING,
-    formula=forall(r, (is_running(r) & ~resumed(r)) >> (store_cursor(r) <= mirrored(r))),
+    formula=forall(r, (is_running(r) & ~resumed(r)) >> (store_cursor(r) <= card(b, mirror_row(r, b)))),
     premise=exists(r, is_running(r) & (store_cursor(r) > 0)),
 )
 RANGE_IS_COMPUTED = Invariant(
@@ -80,7 +81,7 @@ RANGE_IS_COMPUTED = Invariant(
     formula=forall(
         r,
         ((is_running(r) & ~resumed(r)) | _done)
-        >> ((store_cursor(r) <= whole_blocks(r)) & (store_cursor(r) <= allocated(r)) & (store_cursor(r) <= keys(r))),
+        >> ((store_cursor(r) <= whole_blocks(r)) & (store_cursor(r) <= _in_table) & (store_cursor(r) <= keys(r))),
     ),
     premise=exists(r, store_cursor(r) > 0),
 )
@@ -91,11 +92,11 @@ COMPUTED_IN_TABLE = Invariant(
     slices=COPYING,
     formula=forall(
         r,
-        (whole_blocks(r) <= allocated(r))
-        & ((half_block(r) | placeholder(r)) >> (whole_blocks(r) < allocated(r)))
+        (whole_blocks(r) <= _in_table)
+        & ((half_block(r) | placeholder(r)) >> (whole_blocks(r) < _in_table))
         & (executing(r) >> placeholder(r))
-        & (allocated(r) <= whole_blocks(r) + 1)
-        & (is_running(r) >> (allocated(r) >= 1)),
+        & (_in_table <= whole_blocks(r) + 1)
+        & (is_running(r) >> (_in_table >= 1)),
     ),
     premise=exists(r, half_block(r)),
 )
