@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interlock.spec.admission.coverage import LOOKUP, PREEMPT, PREEMPTING, VICTIM, WITH_VICTIM
-from interlock.spec.admission.predicates import in_queue, is_, loads, somebody, unfinished, wants, without_blocks
+from interlock.spec.admission.judging import blockless, goes_on, holds_for_load, is_short, stands_in_a_queue
+from interlock.spec.admission.predicates import is_, somebody
 from interlock.spec.admission.vocabulary import (
     ahead,
     older,
@@ -32,12 +33,12 @@ ARRIVALS = Invariant(
     formula=forall(
         r, r2,
         ite(
-            r.ne(r2) & unfinished(r) & unfinished(r2),
+            r.ne(r2) & goes_on(r) & goes_on(r2),
             older(r, r2).eq(~older(r2, r)),
             ~older(r, r2),
         ),
-    ) & forall(r, urgent(r) >> unfinished(r)),
-    premise=exists(r, unfinished(r)),
+    ) & forall(r, urgent(r) >> goes_on(r)),
+    premise=exists(r, goes_on(r)),
 )  # fmt: skip
 NEWEST = ActionProperty(
     id="who-arrives-is-the-youngest",
@@ -46,7 +47,7 @@ NEWEST = ActionProperty(
     slices=WITH_VICTIM,
     applies=_APPLIES,
     actions=("add_request",),
-    formula=forall(r2, unfinished(r2) >> Primed(body=older(r2, r))),
+    formula=forall(r2, goes_on(r2) >> Primed(body=older(r2, r))),
 )
 IN_ORDER = Invariant(
     id="priority-and-arrival-order-the-queues",
@@ -60,10 +61,10 @@ IN_ORDER = Invariant(
     applies=_APPLIES,
     formula=forall(
         r, r2,
-        (ahead(r, r2) & ((without_blocks(r) & without_blocks(r2)) | (loads(r) & loads(r2) & _by_priority)))
+        (ahead(r, r2) & ((blockless(r) & blockless(r2)) | (holds_for_load(r) & holds_for_load(r2) & _by_priority)))
         >> ((urgent(r) & ~urgent(r2)) | (urgent(r).eq(urgent(r2)) & older(r, r2))),
     ),
-    premise=exists(r, without_blocks(r)),
+    premise=exists(r, blockless(r)),
 )  # fmt: skip
 
 
@@ -86,7 +87,7 @@ FOR_AN_OLDER_ONE = ActionProperty(
         r2,
         is_(r2, "running")
         & ~scheduled_now(r2)
-        & wants(r2)
+        & is_short(r2)
         & (r2.eq(r) | (urgent(r2) & ~urgent(r)) | (urgent(r2).eq(urgent(r)) & _came_before(r2, r))),
     ),
 )
@@ -98,7 +99,7 @@ ALL_ALIKE = Invariant(
     slices=(PREEMPT, VICTIM),
     applies=scheduling_policy.is_("fcfs"),
     formula=forall(r, ~urgent(r)),
-    premise=somebody(in_queue),
+    premise=somebody(stands_in_a_queue),
 )
 LEAST_URGENT = ActionProperty(
     id="nobody-less-urgent-goes-on",
@@ -115,7 +116,7 @@ BY_PRIORITY: tuple[Property, ...] = (
     ARRIVALS, NEWEST, IN_ORDER, FOR_AN_OLDER_ONE, ALL_ALIKE, LEAST_URGENT,
     _witness(
         "an-older-one-gets-its-blocks-later",
-        exists(r2, r2.ne(r) & loads(r2) & older(r, r2) & urgent(r).eq(urgent(r2))),
+        exists(r2, r2.ne(r) & holds_for_load(r2) & older(r, r2) & urgent(r).eq(urgent(r2))),
         "A request begins its load behind a younger one, and is visited before it if that queue is by priority.",
         LOOKUP, actions=("admit_load",), applies=_APPLIES, source=_SOURCE,
     ),

@@ -17,21 +17,17 @@ from interlock.spec.admission.coverage import (
     TWO,
     VICTIM,
 )
-from interlock.spec.admission.predicates import (
-    deferred,
-    entry,
-    has_work,
-    is_,
-    loads,
+from interlock.spec.admission.judging import (
+    blockless,
+    goes_on,
+    holds_for_load,
+    is_kept_stepping,
+    is_short,
+    lacks,
     parked,
-    phase,
-    rest,
-    somebody,
-    total,
-    unfinished,
-    wants,
-    without_blocks,
+    told_later,
 )
+from interlock.spec.admission.predicates import entry, is_, phase, somebody, total
 from interlock.spec.admission.steps import whole
 from interlock.spec.admission.vocabulary import (
     FIRST,
@@ -81,14 +77,14 @@ def _leads_to(
 
 LIVENESS: tuple[Property, ...] = (
     *_leads_to(
-        "loading-request-runs", loads(r), is_(r, "running", "held_for_load", "finished"),
+        "loading-request-runs", holds_for_load(r), is_(r, "running", "held_for_load", "finished"),
         "A request that holds blocks for a load runs in the end, or ends.",
         *LOADING,
         source="contract V-01, V-10, V-12; B-058 vllm #45388, B-059 vllm #57104",
         witness="somebody-loads",
     ),
     *_leads_to(
-        "deferred-by-lookup-is-answered-or-expires", deferred(r), ~deferred(r),
+        "deferred-by-lookup-is-answered-or-expires", told_later(r), ~told_later(r),
         "'Ask later' is followed by another answer, or its deadline passes.",
         LOOKUP, AGAIN, TWO, ONE,
         source="R-02, contract V-03; B-017 vllm #49829",
@@ -136,7 +132,7 @@ LIVENESS: tuple[Property, ...] = (
     ),
     *_leads_to(
         "behind-a-deferral-is-served",
-        deferred(r) & is_(r2, "waiting") & ahead(r, r2) & entry(r2, "absent"),
+        told_later(r) & is_(r2, "waiting") & ahead(r, r2) & entry(r2, "absent"),
         ~is_(r2, "waiting"),
         "Who waits behind a deferred request and needs no load is admitted, though the other stays deferred.",
         LOOKUP,
@@ -145,7 +141,7 @@ LIVENESS: tuple[Property, ...] = (
         witness="somebody-waits-behind-a-deferral",
     ),
     *_leads_to(
-        "wanted-block-comes", wants(r), ~wants(r),
+        "wanted-block-comes", is_short(r), ~is_short(r),
         "A running request that needs a block gets it, is preempted, or ends: promised frees are transient.",
         *PREEMPTING, STORES,
         source="R-59, contract Q21",
@@ -163,7 +159,7 @@ LIVENESS: tuple[Property, ...] = (
     ),
     *_leads_to(
         "ended-work-comes-to-rest",
-        has_work() & ~somebody(unfinished), ~has_work() | somebody(unfinished),
+        is_kept_stepping() & ~somebody(goes_on), ~is_kept_stepping() | somebody(goes_on),
         "When all requests have ended, the engine finds no more work in the end, and does not spin.",
         *LOSING,
         vars_=(),
@@ -175,13 +171,13 @@ LIVENESS: tuple[Property, ...] = (
 
 def _beside(blocks: int) -> Term:
     """A request that loads needs so many blocks more."""
-    return exists(r2, loads(r2) & r2.ne(r) & rest(r2).eq(blocks))
+    return exists(r2, holds_for_load(r2) & r2.ne(r) & lacks(r2).eq(blocks))
 
 
 _RESERVE = "contract Q8, V-10; B-059 vllm #57104"
-_reserve = total(rest, lambda q: loads(q) & q.ne(r)) + STEP
+_reserve = total(lacks, lambda q: holds_for_load(q) & q.ne(r)) + STEP
 _takes_all_but_the_reserve = Primed(body=free()).eq(_reserve)
-_lacks_one = without_blocks(r) & entry(r, "ready") & (free() + 1).eq(_reserve + WHOLE)
+_lacks_one = blockless(r) & entry(r, "ready") & (free() + 1).eq(_reserve + WHOLE)
 _with_reserve = load_admission.is_("reserve")
 
 
@@ -217,11 +213,11 @@ WITNESSES: tuple[Property, ...] = (
         "Two loads fit beside the reserve.", LOAD, LOOKUP,
     ),
     _witness(
-        "a-deferred-one-is-passed", exists(r, r2, deferred(r) & is_(r2, "running") & visited(r) & scheduled_now(r2)),
+        "a-deferred-one-is-passed", exists(r, r2, told_later(r) & is_(r2, "running") & visited(r) & scheduled_now(r2)),
         "A request is admitted in the pass that has skipped one before it.", LOOKUP,
     ),
     _witness(
-        "a-running-one-is-denied-a-block", phase("waiting_loop", "building") & exists(r, wants(r)),
+        "a-running-one-is-denied-a-block", phase("waiting_loop", "building") & exists(r, is_short(r)),
         "The victim's blocks could not come back, so nobody is preempted and somebody waits for a block.", PREEMPT,
         applies=freed_in_flight.is_("parked") & fenced_victim.is_("wait"),
     ),

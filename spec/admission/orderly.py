@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING
-from interlock.spec.admission.predicates import entry, is_, needed_blocks, phase, somebody
+from interlock.spec.admission.judging import takes_in_all
+from interlock.spec.admission.predicates import entry, is_, phase, somebody
 from interlock.spec.admission.vocabulary import (
     WHOLE,
     crossed,
@@ -25,7 +26,7 @@ NO_MORE_THAN_NEEDED = Invariant(
     source="contract Q20, G1",
     doc="A request has the blocks of its prompt and of its next step at most.",
     slices=EVERY,
-    formula=forall(r, owns(r) <= needed_blocks(r)),
+    formula=forall(r, owns(r) <= takes_in_all(r)),
     premise=exists(r, owns(r) > 0),
 )
 BETWEEN_CALLS = ActionProperty(

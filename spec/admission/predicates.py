@@ -29,8 +29,6 @@ from interlock.spec.admission.vocabulary import (
     older_step,
     output_due,
     owns,
-    parked_newer,
-    parked_older,
     prefix_entry_state,
     prefix_entry_states,
     promotion_scan,
@@ -209,11 +207,6 @@ def running_loop_is_over() -> Term:
     """Every running request is scheduled, or the next one needs a block that cannot be had in this step."""
     stuck = wants(_asks) & free().eq(0) & (frees_are_coming() | ~exists(_q2, is_victim(_q2) & may_be_preempted(_q2)))
     return forall(_asks, next_running(_asks) >> stuck)
-
-
-def parked() -> Term:
-    """Blocks that nobody owns and nobody may have yet."""
-    return parked_older() + parked_newer()
 
 
 def keeps_blocks(r: Term) -> Term:

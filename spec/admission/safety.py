@@ -17,23 +17,19 @@ from interlock.spec.admission.coverage import (
     TWO,
     WITH_VICTIM,
 )
-from interlock.spec.admission.predicates import (
-    deferred,
-    entry,
-    in_flight,
-    in_queue,
-    is_,
-    loads,
-    needed_blocks,
+from interlock.spec.admission.judging import (
+    blockless,
+    goes_on,
+    holds_for_load,
+    is_short,
+    lacks,
+    may_be_written,
     parked,
-    phase,
-    rest,
-    somebody,
-    total,
-    unfinished,
-    wants,
-    without_blocks,
+    stands_in_a_queue,
+    takes_in_all,
+    told_later,
 )
+from interlock.spec.admission.predicates import entry, is_, phase, somebody, total
 from interlock.spec.admission.vocabulary import (
     FIRST,
     STEP,
@@ -78,8 +74,8 @@ DEFERRED_HOLDS_NOTHING = Invariant(
     source="contract Q4, R-02, R-11",
     doc="A request that lookup tells to ask later has no blocks.",
     slices=(LOOKUP, AGAIN, TWO, ONE),
-    formula=forall(r, deferred(r) >> owns(r).eq(0)),
-    premise=somebody(deferred),
+    formula=forall(r, told_later(r) >> owns(r).eq(0)),
+    premise=somebody(told_later),
 )
 
 HOLDER_IS_ALIVE = Invariant(
@@ -105,8 +101,8 @@ NO_CIRCULAR_WAIT = Invariant(
         "free ones: else each waits for blocks that another one of them holds, and no load can be preempted."
     ),
     slices=(LOAD, LOOKUP, MIXED, TWO),
-    formula=(somebody(loads) & _nothing_else_comes) >> exists(r, loads(r) & (rest(r) <= free())),
-    premise=somebody(loads),
+    formula=(somebody(holds_for_load) & _nothing_else_comes) >> exists(r, holds_for_load(r) & (lacks(r) <= free())),
+    premise=somebody(holds_for_load),
 )
 
 DRAIN_BLOCKS_NOBODY = Invariant(
@@ -131,7 +127,7 @@ SCHEDULED_HAS_BLOCKS = Invariant(
     source="contract Q9 to Q11, Q20, I-24",
     doc="A request with tokens in the step that is being built runs and has the blocks for them.",
     slices=WITH_VICTIM,
-    formula=forall(r, scheduled_now(r) >> (is_(r, "running") & owns(r).eq(needed_blocks(r)))),
+    formula=forall(r, scheduled_now(r) >> (is_(r, "running") & owns(r).eq(takes_in_all(r)))),
     premise=exists(r, scheduled_now(r)),
 )
 
@@ -143,7 +139,7 @@ ORDER_IS_TOTAL = Invariant(
     formula=forall(
         r, r2,
         ite(
-            r.ne(r2) & ((in_queue(r) & in_queue(r2)) | (is_(r, "running") & is_(r2, "running"))),
+            r.ne(r2) & ((stands_in_a_queue(r) & stands_in_a_queue(r2)) | (is_(r, "running") & is_(r2, "running"))),
             ahead(r, r2).eq(~ahead(r2, r)),
             ~ahead(r, r2),
         ),
@@ -172,7 +168,7 @@ NO_WRITER = ActionProperty(
     # Steps are ordered among themselves: a load alone can be written over by a step that was dispatched before.
     applies=freed_in_flight.is_("parked"),
     actions=("finish", "abort", "preempt", "store_reported", "finished_recving", "expire_hold"),
-    formula=_freed >> ~in_flight(r),
+    formula=_freed >> ~may_be_written(r),
 )
 NO_LOAD_UNDER_A_WRITER = ActionProperty(
     id="load-gets-no-block-that-a-step-may-write",
@@ -209,7 +205,7 @@ LEAVES_THE_REST = ActionProperty(
     ),
     slices=LOADING,
     actions=("admit_load",),
-    formula=total(rest, lambda q: loads(q) & q.ne(r)) + STEP <= Primed(body=free()),
+    formula=total(lacks, lambda q: holds_for_load(q) & q.ne(r)) + STEP <= Primed(body=free()),
 )
 
 HOLDERS_FIRST = ActionProperty(
@@ -228,7 +224,7 @@ NO_OVERTAKING = ActionProperty(
     doc="A request is admitted, or told to ask later, only when everybody before it has been asked in this pass.",
     slices=EVERY,
     actions=("admit", "admit_load", "skip_waiting"),
-    formula=forall(r2, (without_blocks(r2) & ahead(r2, r)) >> visited(r2)),
+    formula=forall(r2, (blockless(r2) & ahead(r2, r)) >> visited(r2)),
 )
 
 STOPS_FOR_BLOCKS = ActionProperty(
@@ -240,12 +236,12 @@ STOPS_FOR_BLOCKS = ActionProperty(
     ),
     slices=SEVERAL,
     actions=("stop_scan",),
-    formula=~deferred(r)
+    formula=~told_later(r)
     & ite(
-        without_blocks(r) & entry(r, "ready"),
-        (free() < total(rest, loads) + STEP + WHOLE)
+        blockless(r) & entry(r, "ready"),
+        (free() < total(lacks, holds_for_load) + STEP + WHOLE)
         | (free() < ite(full_sequence_fits.is_("first_step"), FIRST, WHOLE) + ite(crossed(r), 1, 0)),
-        free() < rest(r),
+        free() < lacks(r),
     ),
 )
 SCAN_IS_WHOLE = ActionProperty(
@@ -254,14 +250,14 @@ SCAN_IS_WHOLE = ActionProperty(
     doc="Unless blocks run out, a pass of the waiting loop visits everybody who waits.",
     slices=EVERY,
     actions=("end_waiting_loop",),
-    formula=forall(r, (without_blocks(r) | is_(r, "loaded")) >> visited(r)),
+    formula=forall(r, (blockless(r) | is_(r, "loaded")) >> visited(r)),
 )
 RUNNING_ARE_SCHEDULED = Invariant(
     id="running-are-scheduled",
     source="contract Q9 to Q11, Q20, Q21",
     doc="When the metadata is built, a running request has been left out only if somebody could not get a block.",
     slices=EVERY,
-    formula=(phase("building") & somebody(lambda q: is_(q, "running") & ~scheduled_now(q))) >> somebody(wants),
+    formula=(phase("building") & somebody(lambda q: is_(q, "running") & ~scheduled_now(q))) >> somebody(is_short),
     premise=phase("building") & somebody(lambda q: is_(q, "running")),
 )
 VISITS_IN_A_PASS = Invariant(
@@ -287,7 +283,7 @@ REASON_TO_STEP = ActionProperty(
     slices=EVERY,
     actions=("begin_step", "begin_step_ahead"),
     formula=exists(
-        r, unfinished(r) | is_(r, "held_for_load", "held_for_store") | entry(r, "pending") | entry(r, "expired")
+        r, goes_on(r) | is_(r, "held_for_load", "held_for_store") | entry(r, "pending") | entry(r, "expired")
     ),
 )
 NOT_WHILE_FREES_COME = ActionProperty(
