@@ -5,7 +5,8 @@ from __future__ import annotations
 from interlock.spec.language.properties import ActionProperty, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall
 from interlock.spec.lookup.coverage import CHECKS
-from interlock.spec.lookup.predicates import key_is, may_have
+from interlock.spec.lookup.judging import may_have
+from interlock.spec.lookup.predicates import key_is
 from interlock.spec.lookup.vocabulary import (
     ahead,
     bound,

@@ -60,19 +60,12 @@ def key_is(g: Term, p: Term, state: str) -> Term:
     return key_state(g, p).eq(key_states[state])
 
 
-def may_have(g: Term, q: Term) -> Term:
-    """Nothing that a hit of group g needs, if it ends with q, is known to be missing."""
-    return forall(_p, covers(g, _p, q) >> ~key_is(g, _p, "miss"))
-
-
 def awaits(g: Term, q: Term) -> Term:
     """A chunk that a hit of g needs, if it ends with q, is still being stored, or looked for."""
     return exists(_p, covers(g, _p, q) & key_states.one_of(key_state(g, _p), "pending", "unresolved"))
 
 
 _SOME_STICK = unresolved_chunk.is_("sticky") | pending_chunk.is_("sticky")
-LATER_NAMES_NO_HIT = deferring_group.is_("keeps_bound") | _SOME_STICK
-"""A group that says 'later' may leave open what hit it has."""
 
 
 def _is_missing(g: Term, p: Term) -> Term:

@@ -21,17 +21,8 @@ from interlock.spec.lookup.coverage import (
     THREE_GROUPS,
     WINDOWS,
 )
-from interlock.spec.lookup.predicates import (
-    LATER_NAMES_NO_HIT,
-    awaits,
-    full,
-    key_is,
-    matched,
-    may_have,
-    searching,
-    upto,
-    wider,
-)
+from interlock.spec.lookup.judging import LATER_NAMES_NO_HIT, is_to_come, may_have, reaches_further
+from interlock.spec.lookup.predicates import key_is, matched, searching
 from interlock.spec.lookup.vocabulary import (
     accepted,
     ahead,
@@ -78,8 +69,8 @@ LEMMAS = (
     _lemma(
         "full-group-needs-all",
         "A hit needs of a full group whatever is not behind its end.",
-        forall(g, p, q, (full(g) & settled(g, q) & prompt_order.has(p)) >> covers(g, p, q).eq(upto(p, q))),
-        exists(g, p, q, full(g) & settled(g, q) & ahead(p, q)),
+        forall(g, p, q, (~windowed(g) & settled(g, q) & prompt_order.has(p)) >> covers(g, p, q).eq(~ahead(q, p))),
+        exists(g, p, q, ~windowed(g) & settled(g, q) & ahead(p, q)),
     ),
     _lemma(
         "what-accepted-groups-need-is-there",
@@ -137,7 +128,7 @@ LATER_IS_OWN = Invariant(
     source="contract 5(d): HIT_PENDING defers only inside the accepted run; R-02",
     doc="A lookup is put off only for a chunk that is to come, or may, and that some group needs of the very hit.",
     slices=SOME_TO_COME,
-    formula=forall(r, (searching(r) & deferred(r)) >> exists(g, accepted(r, g) & awaits(g, bound(r)))),
+    formula=forall(r, (searching(r) & deferred(r)) >> exists(g, accepted(r, g) & is_to_come(g, bound(r)))),
     premise=exists(r, searching(r) & deferred(r)),
 )
 LATER_IS_SHARED = ActionProperty(
@@ -146,7 +137,7 @@ LATER_IS_SHARED = ActionProperty(
     doc="A request is put off for a hit of which no group is known to lack a chunk, and something is to come.",
     slices=SOME_TO_COME,
     actions=("answer_later",),
-    formula=forall(g, may_have(g, bound(r))) & exists(g, awaits(g, bound(r))),
+    formula=forall(g, may_have(g, bound(r))) & exists(g, is_to_come(g, bound(r))),
 )
 NOTHING_MISSED = ActionProperty(
     id="missed-lookup-has-no-hit",
@@ -166,7 +157,7 @@ ASKED_ONCE = Invariant(
     slices=ALL_READY,
     formula=forall(
         r, g, q,
-        (searching(r) & asked(r, g, q)) >> (upto(bound(r), q) & (q.eq(bound(r)) >> accepted(r, g))),
+        (searching(r) & asked(r, g, q)) >> (ahead(bound(r), q) | (q.eq(bound(r)) & accepted(r, g))),
     ),
     premise=exists(r, g, q, searching(r) & asked(r, g, q) & ahead(bound(r), q) & ~accepted(r, g)),
     proved=True,
@@ -190,7 +181,7 @@ WIDER_FIRST = ActionProperty(
     ),
     slices=EVERY,
     actions=("ask", "ask_in_vain"),
-    formula=windowed(g) >> forall(g2, (full(g2) | wider(g2, g)) >> accepted(r, g2)),
+    formula=windowed(g) >> forall(g2, (~windowed(g2) | reaches_further(g2, g)) >> accepted(r, g2)),
     policy=True,
 )
 ENDS = LeadsTo(
@@ -211,7 +202,7 @@ WINDOWS_SLIDE = Invariant(
     ),
     slices=EVERY,
     formula=forall(g, q, settled(g, q) >> (covers(g, q, q) & forall(p, prompt_order.has(p))))
-    & forall(g, p, q, q2, (settled(g, q) & ahead(q, q2) & covers(g, p, q2) & upto(p, q)) >> covers(g, p, q)),
+    & forall(g, p, q, q2, (settled(g, q) & ahead(q, q2) & covers(g, p, q2) & ~ahead(q, p)) >> covers(g, p, q)),
     premise=exists(g, p, q, q2, settled(g, q) & ahead(q, q2) & covers(g, p, q) & settled(g, q2) & ~covers(g, p, q2)),
 )
 MODEL_IS_LAID_DOWN = ActionProperty(
@@ -221,7 +212,7 @@ MODEL_IS_LAID_DOWN = ActionProperty(
     slices=EVERY,
     actions=("declare_windowed", "lay_out"),
     formula=forall(p2, q2, ahead(p2, q2) >> Primed(body=ahead(p2, q2)))
-    & forall(g2, p2, (prompt_order.has(p2) & full(g2)) >> Primed(body=full(g2))),
+    & forall(g2, p2, (prompt_order.has(p2) & ~windowed(g2)) >> Primed(body=~windowed(g2))),
 )
 
 _witness = witnesses_of("")
@@ -233,7 +224,7 @@ FULL_ASKED_ONCE = ActionProperty(
     slices=ALL_READY,
     only_in_slices="where stores go on, chunks come and go between the questions of one lookup",
     actions=("ask", "ask_in_vain"),
-    formula=full(g) >> forall(q2, ~asked(r, g, q2)),
+    formula=~windowed(g) >> forall(q2, ~asked(r, g, q2)),
 )
 PENDING_ENDS = LeadsTo(
     id="awaited-chunk-comes-or-fails",
@@ -272,7 +263,7 @@ WITNESSES = (
     ),
     _witness(
         "two-windows-share-a-hit",
-        exists(r, g, g2, matched(r) & windowed(g) & windowed(g2) & wider(g, g2) & exists(g3, full(g3))),
+        exists(r, g, g2, matched(r) & windowed(g) & windowed(g2) & reaches_further(g, g2) & exists(g3, ~windowed(g3))),
         "A full group and two windows, one wider than the other, have a hit in common.", THREE_GROUPS,
         source="seeds 003",
     ),
