@@ -9,26 +9,20 @@ from interlock.spec.delivery.vocabulary import (
     delivery_operation_states,
     delivery_state,
     delivery_states,
-    delivery_transfer_state,
-    delivery_transfer_states,
     finish_answer,
-    finished,
     has_block,
     load_counting,
     loads_owed,
     operation_of,
     r2,
     receives,
-    register_meta,
     registration_state,
     registration_states,
     release_on,
     reports_due,
     sends_owed,
-    sent,
-    start_meta,
 )
-from interlock.spec.language.terms import Term, disjunction, exists, forall
+from interlock.spec.language.terms import Term, disjunction, forall
 from interlock.spec.shared.sorts import job, worker
 
 _w = worker.var("wx")
@@ -95,23 +89,6 @@ def is_free(b_: Term) -> Term:
     return forall(r2, has_block(r2, b_) >> is_(r2, "released"))
 
 
-def at_worker(w: Term, j: Term) -> Term:
-    """Worker w is still to report on operation j."""
-    return (start_meta(w, j) > 0) | delivery_transfer_state(w, j).ne(delivery_transfer_states["idle"])
-
-
 def registered(w: Term, r: Term) -> Term:
     """Worker w waits for the peer of request r, or for its lease."""
     return registration_state(w, r).eq(registration_states["registered"])
-
-
-def on_hand_over(w: Term, r: Term) -> Term:
-    """Worker w is still to say that the hand-over of request r has ended."""
-    return (register_meta(w, r) > 0) | registered(w, r)
-
-
-def signal_comes(r: Term) -> Term:
-    """Some completion that request r waits for is under way, or its end is in a worker's hands."""
-    of_an_operation = exists(_j, serves(_j, r) & ((finished(_j) > 0) | exists(_w, at_worker(_w, _j))))
-    of_the_hand_over = (acks_due(r) > 0) & ((sent(r) > 0) | exists(_w, on_hand_over(_w, r)))
-    return of_an_operation | of_the_hand_over

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from interlock.spec.delivery.coverage import AGAIN, HANDING, LEASE, READ, SHORT, TWO
-from interlock.spec.delivery.hand_over import expired
 from interlock.spec.delivery.predicates import registered
 from interlock.spec.delivery.vocabulary import (
     acks_due,
@@ -143,7 +142,7 @@ ALL_RECLAIMED = ActionProperty(
     doc="One sweep ends every lease that has run out.",
     slices=(LEASE, TWO),
     actions=("sweep_leases",),
-    formula=forall(r, expired(w, r) >> ~Primed(body=registered(w, r))),
+    formula=forall(r, overdue(w, r) >> ~Primed(body=registered(w, r))),
 )
 OVERDUE_REGISTERED = Invariant(
     id="overdue-lease-is-a-lease",

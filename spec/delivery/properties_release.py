@@ -20,7 +20,8 @@ from interlock.spec.delivery.coverage import (
     TRANSFERRING,
     TWO,
 )
-from interlock.spec.delivery.predicates import at_worker, is_, on_hand_over, opened, owed, serves, signal_comes
+from interlock.spec.delivery.judging import at_worker, nothing_is_owed, on_hand_over, signal_comes, works_for
+from interlock.spec.delivery.predicates import is_, opened
 from interlock.spec.delivery.vocabulary import (
     acks_due,
     b,
@@ -67,7 +68,7 @@ RELEASED_ONCE = Invariant(
     premise=exists(r, is_(r, "released")),
 )
 
-_NOTHING_LEFT = forall(j, ~serves(j, r)) & forall(w, ~on_hand_over(w, r))
+_NOTHING_LEFT = forall(j, ~works_for(j, r)) & forall(w, ~on_hand_over(w, r))
 
 RELEASED_LAST = Invariant(
     id="released-after-last-operation",
@@ -148,7 +149,7 @@ LOADED_IS_LOADED = Invariant(
     source="B-072 vllm #51786; contract I-14, I-70",
     doc="A request that counts as loaded, or runs, or waits, has no load outstanding.",
     slices=LOADING,
-    formula=forall(r, j, (is_(r, "loaded", "running", "waiting") & serves(j, r)) >> ~receives(j)),
+    formula=forall(r, j, (is_(r, "loaded", "running", "waiting") & works_for(j, r)) >> ~receives(j)),
     premise=exists(r, is_(r, "loaded")),
 )
 
@@ -159,7 +160,7 @@ LOADS_OWED = Invariant(
     source="contract I-70",
     doc="A request waits for as many loads as are open for it.",
     slices=LOADING,
-    formula=forall(r, loads_owed(r).eq(card(j, serves(j, r) & receives(j)))),
+    formula=forall(r, loads_owed(r).eq(card(j, works_for(j, r) & receives(j)))),
     lemma=True,
 )
 SENDS_OWED = Invariant(
@@ -168,7 +169,7 @@ SENDS_OWED = Invariant(
     doc="A request waits for as many sends as are open for it, and one more while its hand-over lasts.",
     slices=(*SENDING, LEASE),
     formula=forall(
-        r, sends_owed(r).eq(card(j, serves(j, r) & ~receives(j)) + ite(acks_due(r) > 0, 1, 0))
+        r, sends_owed(r).eq(card(j, works_for(j, r) & ~receives(j)) + ite(acks_due(r) > 0, 1, 0))
     ),
     lemma=True,
 )  # fmt: skip
@@ -182,7 +183,7 @@ NOTHING_OWED = Invariant(
     slices=EVERY,
     formula=forall(
         r,
-        (is_(r, "absent", "released") >> owed(r).eq(0))
+        (is_(r, "absent", "released") >> nothing_is_owed(r))
         & (is_(r, "waiting", "loaded", "running") >> loads_owed(r).eq(0))
         & ((acks_due(r) > 0) >> is_(r, "held")),
     ),
@@ -306,7 +307,7 @@ HELD_IF_OWED = ActionProperty(
     slices=LOADING,
     actions=("finish",),
     formula=(is_(r, "loading") >> Primed(body=is_(r, "held")))
-    & ((is_(r, "loaded") & owed(r).eq(0)) >> Primed(body=is_(r, "released"))),
+    & ((is_(r, "loaded") & nothing_is_owed(r)) >> Primed(body=is_(r, "released"))),
 )
 NO_LATE_VERDICT = ActionProperty(
     id="terminal-state-is-set-once",
@@ -356,7 +357,7 @@ PREEMPTED = ActionProperty(
     doc="A preempted request gives all its blocks back, and no operation of it reads or writes them.",
     slices=(OPERATIONS, CONTENT, SHORT),
     actions=("preempt",),
-    formula=forall(j, ~serves(j, r)) & forall(b, ~Primed(body=has_block(r, b))),
+    formula=forall(j, ~works_for(j, r)) & forall(b, ~Primed(body=has_block(r, b))),
 )
 
 # Liveness.

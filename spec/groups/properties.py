@@ -14,19 +14,19 @@ from interlock.spec.groups.coverage import (
     TWO_READERS,
     TWO_STORES,
 )
-from interlock.spec.groups.hits import could_be_loaded, could_go, is_part, only_waits
-from interlock.spec.groups.predicates import (
-    follows,
-    in_demand,
-    load_covers,
-    may_end,
-    present,
-    reading,
-    ready,
-    running,
-    stored,
-    with_hit,
+from interlock.spec.groups.hits import (
+    could_be_loaded,
+    could_go,
+    counts_for_stores,
+    ends_a_hit,
+    is_kept,
+    is_next,
+    is_part,
+    is_stored,
+    only_waits,
+    restores,
 )
+from interlock.spec.groups.predicates import reading, ready, running, with_hit
 from interlock.spec.groups.vocabulary import (
     c,
     c2,
@@ -64,6 +64,8 @@ from interlock.spec.groups.vocabulary import (
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant, LeadsTo, witnesses_of
 from interlock.spec.language.terms import Primed, card, exists, forall
 
+_MEMBERS, _TOTAL, _ = sequence.lemma_ids
+
 RETURNED_IS_LOADABLE = ActionProperty(
     id="returned-hit-is-loadable",
     aliases=("I-52",),
@@ -79,7 +81,7 @@ HIT_IS_LONGEST = ActionProperty(
     doc="When a lookup answers with a hit, no longer one could be loaded.",
     slices=LOOKUPS,
     actions=("match",),
-    formula=forall(q2, (precedes(q, q2) & may_end(q2)) >> ~could_be_loaded(q2)),
+    formula=forall(q2, (precedes(q, q2) & ends_a_hit(q2)) >> ~could_be_loaded(q2)),
 )
 NO_HIT_MISSED = ActionProperty(
     id="stored-prompt-is-hit",
@@ -90,7 +92,7 @@ NO_HIT_MISSED = ActionProperty(
     ),
     slices=LOOKUPS,
     actions=("match_none",),
-    formula=forall(q, may_end(q) >> (~could_be_loaded(q) & ~forall(g2, p2, is_part(g2, p2, q) >> owed(g2, p2)))),
+    formula=forall(q, ends_a_hit(q) >> (~could_be_loaded(q) & ~forall(g2, p2, is_part(g2, p2, q) >> owed(g2, p2)))),
 )
 PENDING_DEFERS = ActionProperty(
     id="pending-chunk-defers-the-hit",
@@ -98,7 +100,7 @@ PENDING_DEFERS = ActionProperty(
     doc="A lookup does not settle for less while a longer hit is only waiting for stores that are under way.",
     slices=LOOKUPS,
     actions=("match",),
-    formula=forall(q2, (precedes(q, q2) & may_end(q2)) >> ~only_waits(q2)),
+    formula=forall(q2, (precedes(q, q2) & ends_a_hit(q2)) >> ~only_waits(q2)),
 )
 PENDING_DEFERS_NONE = ActionProperty(
     id="pending-chunk-defers-the-miss",
@@ -106,7 +108,7 @@ PENDING_DEFERS_NONE = ActionProperty(
     doc="A lookup does not answer with nothing while a hit is only waiting for stores that are under way.",
     slices=LOOKUPS,
     actions=("match_none",),
-    formula=forall(q, may_end(q) >> ~only_waits(q)),
+    formula=forall(q, ends_a_hit(q) >> ~only_waits(q)),
 )
 
 ADMITTED_STAYS_LOADABLE = Invariant(
@@ -114,10 +116,10 @@ ADMITTED_STAYS_LOADABLE = Invariant(
     source="B-045 vllm #39702, B-030 vllm #54914, B-029 vllm #56701; contract R-06",
     doc="From the lookup to the end of the load, every chunk that the load covers is ready.",
     slices=LOOKUPS,
-    formula=forall(r, g, p, (with_hit(r) & load_covers(g, p, hit_end(r))) >> stored(g, p)),
+    formula=forall(r, g, p, (with_hit(r) & restores(g, p, hit_end(r))) >> is_stored(g, p)),
     premise=exists(r, with_hit(r)),
     proved=True,
-    proof=("hit-has-pinned-slots", "requests-come-after-the-prompt", "slots-are-counted"),
+    proof=("hit-has-pinned-slots", "requests-come-after-the-prompt", "slots-are-counted", _MEMBERS, _TOTAL),
     grounds=(Ground(action="evict_any", conjunct="not-pinned"),),
 )  # fmt: skip
 PINNED_STAYS = Invariant(
@@ -141,7 +143,7 @@ PIN_HAS_A_READER = Invariant(
     source="contract I-41, I-49, I-56; known failures, family HOLD",
     doc="A slot is pinned only for a request that has a hit, and only if the load of that hit covers its chunk.",
     slices=LOOKUPS,
-    formula=forall(r, c, pinned(r, c) >> (with_hit(r) & load_covers(slot_group(c), slot_position(c), hit_end(r)))),
+    formula=forall(r, c, pinned(r, c) >> (with_hit(r) & restores(slot_group(c), slot_position(c), hit_end(r)))),
     premise=exists(r, c, pinned(r, c)),
 )
 HIT_HAS_PINS = Invariant(
@@ -151,7 +153,7 @@ HIT_HAS_PINS = Invariant(
     slices=LOOKUPS,
     formula=forall(
         r, g, p,
-        ((hit_pin.is_("lookup") & with_hit(r) | reading(r)) & load_covers(g, p, hit_end(r)))
+        ((hit_pin.is_("lookup") & with_hit(r) | reading(r)) & restores(g, p, hit_end(r)))
         >> exists(c, pinned(r, c) & ready(c) & slot_group(c).eq(g) & slot_position(c).eq(p)),
     ),
     lemma=True,
@@ -230,7 +232,10 @@ SCAN_PASSES_ONCE = ActionProperty(
     doc="What is stored or skipped is at the cursor, was not passed before, is passed now, and is owed to lookups.",
     slices=(*LOOKUPS, TWO_STORES),
     actions=("plan_store", "plan_store_from", "skip_chunk"),
-    formula=cursor(r).eq(p) & ~passed(r, g) & Primed(body=passed(r, g)) & (in_demand(g, p) >> Primed(body=owed(g, p))),
+    formula=cursor(r).eq(p)
+    & ~passed(r, g)
+    & Primed(body=passed(r, g))
+    & (counts_for_stores(g, p) >> Primed(body=owed(g, p))),
 )
 CURSOR_ADVANCES = ActionProperty(
     id="cursor-leaves-nothing-behind",
@@ -238,7 +243,7 @@ CURSOR_ADVANCES = ActionProperty(
     doc="The store cursor goes on by one position, once every group has been passed, and none is passed there yet.",
     slices=LOOKUPS,
     actions=("advance_cursor",),
-    formula=forall(g, passed(r, g) & ~Primed(body=passed(r, g))) & follows(cursor(r), Primed(body=cursor(r))),
+    formula=forall(g, passed(r, g) & ~Primed(body=passed(r, g))) & is_next(cursor(r), Primed(body=cursor(r))),
 )
 LOADED_IS_PASSED = ActionProperty(
     id="loaded-chunk-is-not-stored-again",
@@ -260,7 +265,7 @@ LATER_FOR_A_REASON = ActionProperty(
     slices=LOOKUPS,
     actions=("match_later",),
     formula=exists(
-        q, may_end(q) & only_waits(q) & forall(q2, (precedes(q, q2) & may_end(q2)) >> ~could_be_loaded(q2))
+        q, ends_a_hit(q) & only_waits(q) & forall(q2, (precedes(q, q2) & ends_a_hit(q2)) >> ~could_be_loaded(q2))
     ),
 )  # fmt: skip
 OFFERED_IS_KEPT = Invariant(
@@ -271,7 +276,7 @@ OFFERED_IS_KEPT = Invariant(
     slices=LOOKUPS,
     formula=forall(
         r, g,
-        (running(r) & passed(r, g) & ~forall(g2, passed(r, g2))) >> present(g, cursor(r)),
+        (running(r) & passed(r, g) & ~forall(g2, passed(r, g2))) >> is_kept(g, cursor(r)),
     ),
     premise=exists(r, g, running(r) & passed(r, g)),
     applies=reuse_count.is_("off"),
@@ -281,7 +286,7 @@ PASSED_IS_SERVED = Invariant(
     source="known failures, family EFFECT; B-032 vllm #46971",
     doc="What a store scan has passed over is stored or being stored, unless it was evicted since.",
     slices=(*LOOKUPS, TWO_STORES, REPORTS),
-    formula=forall(g, p, owed(g, p) >> present(g, p)),
+    formula=forall(g, p, owed(g, p) >> is_kept(g, p)),
     premise=exists(g, p, owed(g, p)),
 )
 ONE_SLOT_PER_KEY = Invariant(
@@ -346,7 +351,7 @@ NO_NULL_DESTINATION = ActionProperty(
     ),
     slices=LOOKUPS,
     actions=("admit",),
-    formula=forall(g, p, load_covers(g, p, hit_end(r)) >> is_part(g, p, hit_end(r)))
+    formula=forall(g, p, restores(g, p, hit_end(r)) >> is_part(g, p, hit_end(r)))
     & forall(c, Primed(body=pinned(r, c)) >> is_part(slot_group(c), slot_position(c), hit_end(r))),
 )
 LOOKUP_STORED = ActionProperty(
@@ -395,7 +400,7 @@ WITNESSES = (
     _witness("some-hit", exists(r, with_hit(r)), "A request has a hit.", *LOOKUPS),
     _witness(
         "hit-without-the-head-of-a-window",
-        exists(r, g, p, with_hit(r) & windowed(g) & precedes(p, hit_end(r)) & ~present(g, p)),
+        exists(r, g, p, with_hit(r) & windowed(g) & precedes(p, hit_end(r)) & ~is_kept(g, p)),
         "A hit of which a windowed group keeps only the last window.", RECENCY, LOOKUP,
     ),
     _witness(

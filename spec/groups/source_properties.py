@@ -6,7 +6,7 @@ from interlock.spec.groups import properties as P
 from interlock.spec.groups.coverage import ENDS, EVERY, ORDERED, REPORTS, SOURCES, TWO_STORES
 from interlock.spec.groups.hit_counts import HIT_COUNTS
 from interlock.spec.groups.hits import in_last_window
-from interlock.spec.groups.predicates import is_free, running
+from interlock.spec.groups.predicates import running
 from interlock.spec.groups.report_properties import REPORTING
 from interlock.spec.groups.vocabulary import (
     awaited,
@@ -118,7 +118,7 @@ ONE_PLACE = Invariant(
         r, g, p, r2, g2, p2, b,
         (table(r, g, p, b) & table(r2, g2, p2, b)) >> (r.eq(r2) & g.eq(g2) & p.eq(p2)),
     ),
-    premise=exists(b, ~is_free(b)),
+    premise=exists(r, g, p, b, table(r, g, p, b)),
 )  # fmt: skip
 TABLE_OF_RUNNING = Invariant(
     id="table-is-of-a-running-request",
@@ -138,7 +138,7 @@ ONE_BLOCK = Invariant(
         r, g, p, b, b2,
         ((table(r, g, p, b) & table(r, g, p, b2)) | (recorded(r, g, p, b) & recorded(r, g, p, b2))) >> b.eq(b2),
     ),
-    premise=exists(b, ~is_free(b)),
+    premise=exists(r, g, p, b, table(r, g, p, b)),
 )  # fmt: skip
 TABLE_IS_PREFIX = Invariant(
     id="table-grows-by-prefixes",
@@ -269,6 +269,7 @@ STEP_ENDS = LeadsTo(
 )
 _witness = witnesses_of("groups")
 
+_in_no_table = forall(r2, g2, p2, ~table(r2, g2, p2, b))
 SOURCE_WITNESSES = (
     _witness("some-step", in_step(), "A step is with the worker.", *READING),
     _witness(
@@ -276,7 +277,7 @@ SOURCE_WITNESSES = (
     ),
     _witness(
         "source-left-its-table",
-        exists(c, r, sourced(c) & exists(b, source(c, b) & is_free(b)) & exists(g, p, b, table(r, g, p, b))),
+        exists(c, r, sourced(c) & exists(b, source(c, b) & _in_no_table) & exists(g, p, b, table(r, g, p, b))),
         "The source of an open store is in no table any more, because its window has slid on.", SOURCES,
         source="seeds 003",
     ),
