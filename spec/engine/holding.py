@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from interlock.spec.engine.common import PROCESSED
 from interlock.spec.engine.coverage import ASYNC, DECODE, PARK, RESUME, VICTIM
-from interlock.spec.engine.predicates import is_, waits_for_load
+from interlock.spec.engine.judging import awaits_a_load
+from interlock.spec.engine.predicates import is_
 from interlock.spec.engine.vocabulary import (
     addressable,
     b,
@@ -225,7 +226,7 @@ HOLDING = (
             r,
             b,
             ((load_meta(r, b) > 0) >> (table(r, b) & filling(b) & (is_(r, "admitting") | (load_start(r) > 0))))
-            & ((filling(b) & table(r, b)) >> (is_(r, "admitting", "held") | waits_for_load(r))),
+            & ((filling(b) & table(r, b)) >> (is_(r, "admitting", "held") | awaits_a_load(r))),
         )
         & forall(b, filling(b) >> (~addressable(b) & exists(r, table(r, b))))
         & forall(r, r2, b, (filling(b) & table(r, b) & table(r2, b)) >> r.eq(r2)),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interlock.spec.engine.coverage import ASYNC, DECODE, OVERLAPPING, PAIR, PARK, SHARE, VICTIM
-from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_, unprocessed
+from interlock.spec.engine.judging import has_left
+from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     before,
@@ -75,13 +76,13 @@ LEMMAS = (
     _lemma(
         "unprocessed-steps-are-ordered",
         "Of two unprocessed steps one was dispatched before the other.",
-        forall(t, t2, (unprocessed(t) & unprocessed(t2) & t.ne(t2)) >> (before(t, t2) | before(t2, t))),
-        exists(t, t2, t.ne(t2) & unprocessed(t) & unprocessed(t2)),
+        forall(t, t2, (has_left(t) & has_left(t2) & t.ne(t2)) >> (before(t, t2) | before(t2, t))),
+        exists(t, t2, t.ne(t2) & has_left(t) & has_left(t2)),
     ),
     _lemma(
         "only-unprocessed-steps-are-ordered",
         "No step is before itself or before one that was dispatched earlier, and both are unprocessed.",
-        forall(t, t2, before(t, t2) >> (unprocessed(t) & unprocessed(t2) & ~before(t2, t))),
+        forall(t, t2, before(t, t2) >> (has_left(t) & has_left(t2) & ~before(t2, t))),
         exists(t, t2, before(t, t2)),
     ),
     _lemma(

@@ -21,7 +21,8 @@ from interlock.spec.engine.coverage import (
     STOPPED,
     VICTIM,
 )
-from interlock.spec.engine.predicates import at, is_, is_free, step_is
+from interlock.spec.engine.judging import is_in_use
+from interlock.spec.engine.predicates import at, is_, step_is
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -91,7 +92,7 @@ NO_WRITE_TO_FREE = Invariant(
     source="contract G8, I-26; vllm #45357",
     doc="A block is not free as long as a step is to write it.",
     slices=(*CORE, SPEC, HAND, STOPPED),
-    formula=forall(r, t, b, COMPUTES >> ~is_free(b)),
+    formula=forall(r, t, b, COMPUTES >> is_in_use(b)),
     premise=exists(r, t, b, COMPUTES),
 )
 
@@ -298,7 +299,7 @@ TURNED_AWAY_WITH_NOTHING = ActionProperty(
     actions=("turn_away",),
     formula=at("wait_loop")
     & external(r).eq(0)
-    & forall(b, ~is_free(b) & (table(r, b) >> (addressable(b) & ~filling(b))))
+    & forall(b, is_in_use(b) & (table(r, b) >> (addressable(b) & ~filling(b))))
     & Primed(
         body=is_(r, "waiting", "preempted") & computed(r).eq(0) & forall(b, ~table(r, b)) & loop().eq(loops["no_room"])
     ),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from interlock.spec.engine.common import ADMITTED, COMPUTES, PROCESSED, RECOMPUTED
 from interlock.spec.engine.coverage import ASYNC, DECODE, HAND, LATE, LATE_SYNC, OVERLAP, PARK, RESUME, SHARE, SPEC
-from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_, step_is, waits_for_load
+from interlock.spec.engine.judging import awaits_a_load
+from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_, step_is
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     affected,
@@ -55,7 +56,7 @@ LOADING_HAS_BLOCKS = Invariant(
     slices=(PARK, ASYNC, LATE),
     formula=forall(
         r,
-        (waits_for_load(r) >> exists(b, table(r, b) & filling(b)))
+        (awaits_a_load(r) >> exists(b, table(r, b) & filling(b)))
         & (is_(r, "loading", "received") >> (computed(r) > 0)),
     ),
     premise=exists(r, is_(r, "loading")),
