@@ -231,6 +231,18 @@ WITNESSES: tuple[Property, ...] = (
         STORES, applies=lookup_deadline.is_("expires"),
     ),
     _witness(
+        "a-step-is-made-for-a-store-alone", ~exists(r, ~is_(r, "absent", "finished")) & exists(r, entry(r, "pending")),
+        "No request is left that goes on or is held, and the engine steps so as to hear of a store.", *LOSING,
+        actions=("begin_step",), source="R-58, contract V-11, V-15",
+    ),
+    _witness(
+        "a-step-is-made-for-kept-blocks-alone",
+        ~exists(r, goes_on(r)) & exists(r, is_(r, "held_for_store")) & ~exists(r, entry(r, "pending")),
+        "All requests have ended and no store is under way, and the engine steps so that held blocks come back.",
+        *LOSING, actions=("begin_step",), source="R-51, R-58, contract V-02",
+        applies=~store_hold.is_("nothing") & lookup_deadline.is_("expires"),
+    ),
+    _witness(
         "an-empty-step-is-in-flight", older_step().eq(step_slots["empty"]), "A step without tokens is dispatched.",
         *EVERY,
     ),

@@ -68,6 +68,11 @@ RELEASE_WITNESSES = (
         "A hand-over and another connector's send are outstanding.", BOTH, source="contract R-41",
     ),
     _witness(
+        "the-hand-over-ends-before-the-last-send", acks_due(r).eq(1),
+        "Of a hand-over the last word is heard while another connector's send is outstanding: nothing is released yet.",
+        BOTH, actions=("worker_acknowledges",), source="contract R-41, R-51",
+    ),
+    _witness(
         "some-request-is-computed-after-a-failed-load", exists(j, failed(j) > 0), "A load fails and is reported.",
         *FAILING, source="contract R-43",
     ),

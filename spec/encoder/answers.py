@@ -16,6 +16,7 @@ from interlock.spec.encoder.coverage import (
     TWICE,
     WITH_POOL,
 )
+from interlock.spec.encoder.judging import is_queued
 from interlock.spec.encoder.predicates import in_pool, is_, stands
 from interlock.spec.encoder.vocabulary import (
     PUTS_OFF,
@@ -24,7 +25,6 @@ from interlock.spec.encoder.vocabulary import (
     feature_item,
     gave_up,
     i,
-    in_queue,
     kv_held,
     p,
     phase,
@@ -145,7 +145,7 @@ MATCHED_WAITS = Invariant(
     source="contract 5(a), R-65",
     doc="A feature that only the KV match covers is of a request without KV, or of one whose KV is being loaded.",
     slices=(ASK, TWICE, RUNNING, TIGHT),
-    formula=forall(r, p, stands(r, p, "matched") >> (is_(r, "loading") | (in_queue(r) & ~kv_held(r)))),
+    formula=forall(r, p, stands(r, p, "matched") >> (is_(r, "loading") | (is_queued(r) & ~kv_held(r)))),
     premise=exists(r, p, stands(r, p, "matched")),
 )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from interlock.spec.encoder.coverage import ASK, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
+from interlock.spec.encoder.judging import is_queued
 from interlock.spec.encoder.predicates import is_, stands
 from interlock.spec.encoder.vocabulary import (
     block,
     gave_up,
     i,
-    in_queue,
     kv_held,
     kv_used,
     p,
@@ -119,7 +119,7 @@ RUNNERS_COME_FIRST = ActionProperty(
     doc="schedule() has come to every request that runs before it comes to one of the queue.",
     slices=(*EVERY, QUEUE),
     actions=("start_fetch", "defer", "stall", "admit", "no_kv", "start_kv_load", "claim_cached"),
-    formula=in_queue(r) >> forall(_r, is_(_r, "running", "stalled") >> visited(_r)),
+    formula=is_queued(r) >> forall(_r, is_(_r, "running", "stalled") >> visited(_r)),
 )
 
 SCHEDULED_IS_VISITED = ActionProperty(
@@ -146,7 +146,7 @@ FETCH_IN_VISIT = ActionProperty(
     doc="The connector starts a transfer in the visit to a request that is asked, and not for what it gave up.",
     slices=WITH_POOL,
     actions=("start_fetch",),
-    formula=(in_queue(r) | is_(r, "running", "stalled")) & ~visited(r) & ~gave_up(r, i),
+    formula=(is_queued(r) | is_(r, "running", "stalled")) & ~visited(r) & ~gave_up(r, i),
 )
 
 TURNED_AWAY = ActionProperty(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from interlock.spec.encoder.answers import ANSWERS, GOES_ON_WITH_A_YES
 from interlock.spec.encoder.books import BOOKS, BOOKS_OF_PROOFS
 from interlock.spec.encoder.coverage import ARRIVALS, ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
+from interlock.spec.encoder.judging import is_queued
 from interlock.spec.encoder.phases import PHASES, VISITING
 from interlock.spec.encoder.predicates import in_pool, is_, is_loading, is_text, stands
 from interlock.spec.encoder.queue import QUEUES
@@ -17,7 +18,6 @@ from interlock.spec.encoder.vocabulary import (
     ec_transit,
     embedding,
     i,
-    in_queue,
     item,
     j,
     job,
@@ -71,7 +71,7 @@ BLOCKS_NOBODY = ActionProperty(
     actions=("build_connector_meta",),
     formula=forall(
         r,
-        (in_queue(r) >> ((is_(r, "deferred") & visited(r) & ~is_text(r)) | room_ran_out()))
+        (is_queued(r) >> ((is_(r, "deferred") & visited(r) & ~is_text(r)) | room_ran_out()))
         & (is_(r, "running", "stalled") >> visited(r)),
     ),
 )
@@ -86,7 +86,7 @@ TEXT_IS_SCHEDULED = ActionProperty(
     ),
     slices=(*EVERY, QUEUE, ARRIVALS),
     actions=("build_connector_meta",),
-    formula=forall(r, is_text(r) >> (~is_(r, "stalled") & (in_queue(r) >> room_ran_out()))),
+    formula=forall(r, is_text(r) >> (~is_(r, "stalled") & (is_queued(r) >> room_ran_out()))),
 )
 
 ASKED_AGAIN = ActionProperty(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from interlock.spec.encoder.answers import has_its_items
 from interlock.spec.encoder.coverage import ARRIVALS, DRAFTS, POOL, QUEUE, ROOM, RUNNING, TIGHT, WITH_POOL
+from interlock.spec.encoder.judging import is_queued
 from interlock.spec.encoder.predicates import is_
 from interlock.spec.encoder.vocabulary import (
     PUTS_OFF,
     arrivals,
     ec_gate,
-    in_queue,
     kv_held,
     queue,
     r,
@@ -42,7 +42,7 @@ FIRST_COME = ActionProperty(
     slices=(ARRIVALS,),
     only_in_slices="who is preempted waits too, and need not come before one that arrived later",
     actions=("admit",),
-    formula=forall(_r, (arrivals.before(_r, r) & in_queue(_r)) >> (visited(_r) & is_(_r, "deferred"))),
+    formula=forall(_r, (arrivals.before(_r, r) & is_queued(_r)) >> (visited(_r) & is_(_r, "deferred"))),
 )
 
 NOT_FOR_EVER = LeadsTo(
@@ -62,11 +62,11 @@ IN_TURN = ActionProperty(
     doc="schedule() comes to those who wait in turn: who holds KV, then by place (who was preempted: at any time).",
     slices=(ROOM, DRAFTS, POOL, RUNNING, TIGHT, QUEUE, ARRIVALS),
     actions=("start_fetch", "defer", "stall", "admit", "no_kv", "start_kv_load", "claim_cached"),
-    formula=in_queue(r)
+    formula=is_queued(r)
     >> forall(
         _r,
         (
-            in_queue(_r)
+            is_queued(_r)
             & (
                 (kv_held(_r) & ~kv_held(r))
                 | (kv_held(_r).eq(kv_held(r)) & queue.before(_r, r) & ~is_(_r, "preempted") & ~is_(r, "preempted"))
@@ -82,7 +82,7 @@ LAST_IN_LAST = ActionProperty(
     doc="Who arrives stands behind all others.",
     slices=(ROOM, RUNNING, TIGHT, QUEUE, ARRIVALS),
     actions=("add_request",),
-    formula=forall(_r, (in_queue(_r) & _r.ne(r)) >> Primed(body=queue.before(_r, r))),
+    formula=forall(_r, (is_queued(_r) & _r.ne(r)) >> Primed(body=queue.before(_r, r))),
 )
 
 PREEMPTED_FIRST = ActionProperty(
@@ -91,7 +91,7 @@ PREEMPTED_FIRST = ActionProperty(
     doc="Who is preempted stands before all others.",
     slices=(ROOM, RUNNING, TIGHT),
     actions=("preempt",),
-    formula=forall(_r, (in_queue(_r) & _r.ne(r)) >> Primed(body=queue.before(r, _r))),
+    formula=forall(_r, (is_queued(_r) & _r.ne(r)) >> Primed(body=queue.before(r, _r))),
 )
 
 UNASKED = Invariant(
