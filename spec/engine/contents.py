@@ -1,7 +1,7 @@
 """What is in the blocks that a request counts: proved at any size, as far as it shares none of them.
 
-``computed-within-valid-prefix`` is false where three requests share blocks of which a load fails (a run to it is in
-``tests/spec/engine/test_contents.py``), so what is proved ends at the first block that was taken from the prefix cache.
+``computed-within-valid-prefix`` is checked in slices, and not proved: what is proved ends at the first block that was
+taken from the prefix cache.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ from interlock.spec.engine.vocabulary import (
     status_states,
     t,
     table,
+    unsettled,
 )
 from interlock.spec.language.terms import TRUE, Member, Term, exists, forall, ite
 
@@ -134,9 +135,10 @@ def awaits() -> Term:
     return exists(b2, table(r, b2) & redo(b2) & (place(b2) < computed(r) - scheduled_in(r, t)))
 
 
-def has_all_blocks_of_r(r_: Term) -> Term:
-    """Request ``r_`` holds every block that r holds."""
-    return forall(b2, table(r, b2) >> table(r_, b2))
+def follows_its_blocks(b_: Term) -> Term:
+    """Block ``b_`` is held behind the very blocks that r holds, or by nobody while no step computes or loads it."""
+    held_behind_them = exists(r2, table(r2, b_) & forall(b2, table(r, b2) >> table(r2, b2)))
+    return held_behind_them | (~exists(r2, table(r2, b_)) & ~exists(_tx, unsettled(_tx, b_)))
 
 
 def is_computed_again_by_another(b_: Term) -> Term:

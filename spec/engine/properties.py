@@ -93,9 +93,8 @@ VALID_PREFIX = Invariant(
         "another, or the report on it is still to be dealt with. Checked in scopes. Proved for any size are "
         "counted-tokens-are-confirmed, which does not depend on what is in the blocks, and this property for blocks "
         "that requests do not share, computed-within-valid-prefix-of-its-own. It needs hit_chain=same_blocks from two "
-        "requests and four blocks on. Known limit: three requests that share blocks can break it, whatever the "
-        "switches: a request that is promoted computes its last loaded block again, perhaps from a block whose load "
-        "fails, while another has found that block behind other ones."
+        "requests and four blocks on. Known limit, as of hashed-block-is-valid-or-being-recomputed: what was computed "
+        "from a block whose report is late, by a request that has ended meanwhile, can be found."
     ),
     slices=(*EVERY, MIXED),
     formula=forall(r, b, _counts >> (good(b) | redo(b) | _computed_soon | _due_before)),

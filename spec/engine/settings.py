@@ -158,7 +158,7 @@ EXPECTATIONS = (
     expect("fails", "mixed_chain", _VALID, "a hit on what is computed from a failed block, behind another one",
          hit_chain="by_hash"),
     expect("fails", "mixed_chain", _TOKEN, "and the scan by block does not find who holds it", hit_chain="by_hash"),
-    expect("holds", "mixed_chain", _VALID, "no such hit before the step is processed", hit_chain="same_blocks"),
+    expect("holds", "mixed_chain", _VALID, "no such hit while the block is held", hit_chain="same_blocks"),
     expect("fails", "hand_over", "producer-ends-with-its-blocks", "Q27", stale_output="deliver"),
     expect("holds", "hand_over", "producer-ends-with-its-blocks", "computed again after it", stale_output="drop"),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.engine.conditions import BUILDING, FREE, NO_LOAD, SCHEDULER, VISITING
 from interlock.spec.engine.effects import let_go, take
-from interlock.spec.engine.predicates import at, has_all_blocks_of_r, is_free, step_is
+from interlock.spec.engine.predicates import at, follows_its_blocks, is_free, step_is
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -23,7 +23,6 @@ from interlock.spec.engine.vocabulary import (
     loops,
     place,
     r,
-    r2,
     refused,
     reoffer,
     sync_meta,
@@ -48,11 +47,7 @@ hit = Action(
         need("next-place", place(b).eq(computed(r))),
         need("before-external", external(r).eq(0)),
         need("leaves-a-token", computed(r) + 1 < tokens(r)),
-        need(
-            "computed-from-its-own-blocks",
-            hit_chain.is_("by_hash") | ~exists(t, unsettled(t, b)) | exists(r2, table(r2, b) & has_all_blocks_of_r(r2)),
-            policy=True,
-        ),
+        need("computed-from-its-own-blocks", hit_chain.is_("by_hash") | follows_its_blocks(b), policy=True),
     ),
     updates=(
         assign(table(r, b), True),

@@ -142,11 +142,11 @@ hit_chain = Switch(
     name="hit_chain",
     values=("by_hash", "same_blocks"),
     doc=(
-        "Whether a block that a step under way computes or loads is a hit for every request of that prefix, or only "
-        "for one whose blocks so far are those that the step attends to. Two blocks may have one hash, and a hit may "
-        "be any of them; a failed load is reported by block, so who holds the right one of the two, and behind it what "
-        "was computed from the failed one, is not found. (vLLM's map gives the block that was hashed first, and the "
-        "connector is asked after it: no way to this is known there.)"
+        "Whether a block is a hit for every request of that prefix, or only for one whose blocks so far are those of a "
+        "request that holds it; if nobody does, for every one, once no step under way computes or loads it. Two "
+        "blocks may have one hash, and a hit may be any of them; a failed load is reported by block. So who holds the "
+        "right one of the two, and behind it what was, or will be, computed from the failed one, is not found. (vLLM's "
+        "map gives the block that was hashed first, and the connector is asked after it: no way to this is known.)"
     ),
     source="found with this model; contract G2: hits go by hash, block by block; 5(b): the scan goes by block",
 )

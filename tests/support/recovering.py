@@ -273,11 +273,12 @@ class Engine:
             r.computed, r.status = end, "admitting"
 
     def _may_hit(self, r, b):
-        """What a step under way computes or loads is only for who has all that it attends to: see `hit_chain`."""
+        """What is held, or what a step under way computes or loads, is only for who has all before it: `hit_chain`."""
         if self.values["hit_chain"] == "by_hash":
             return True
-        unsettled = any(b in s.unsettled for s in [*self.steps, self.building])
-        return not unsettled or any(set(r.table) <= set(q.table) for q in self.holders(b))
+        if holders := self.holders(b):
+            return any(set(r.table) <= set(q.table) for q in holders)
+        return not any(b in s.unsettled for s in [*self.steps, self.building])
 
     def _take(self, r):
         b = self.free.pop(0)
