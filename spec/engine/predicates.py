@@ -149,6 +149,12 @@ def is_computed_again_by_another(b_: Term) -> Term:
     )
 
 
+def another_schedules(b_: Term) -> Term:
+    """Another request that holds ``b_`` has it computed by step t."""
+    its_tokens = (computed(r2) - scheduled_in(r2, t) <= place(b_)) & (place(b_) < computed(r2))
+    return exists(r2, r2.ne(r) & table(r2, b_) & its_tokens)
+
+
 def report_is_due(b_: Term) -> Term:
     """The failure of the load of ``b_`` is known to a worker, and not yet dealt with by the scheduler."""
     return bad(b_) | exists(_tx, invalid_msg(_tx, b_) > 0) | invalid(b_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.engine.conditions import BETWEEN, SCHEDULER
 from interlock.spec.engine.effects import disown_output, forget, let_go, unhash_unsettled
-from interlock.spec.engine.predicates import at, is_, step_is
+from interlock.spec.engine.predicates import another_schedules, at, is_, step_is
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     b,
@@ -26,6 +26,9 @@ from interlock.spec.engine.vocabulary import (
     unsettled,
 )
 from interlock.spec.language.actions import Action, assign, assign_all, fire, need
+from interlock.spec.language.terms import exists
+
+_STAYS_SCHEDULED = step_is("building") & another_schedules(b)
 
 add_request = Action(
     name="add_request", event="add_request", params=(r,), site=SCHEDULER,
@@ -40,10 +43,10 @@ preempt = Action(
     fires=(fire("status", r),),
     guard=(need("running-loop", at("run_loop", "no_wait")),),
     updates=(
-        # What this very pass has scheduled of r does not happen.
+        # What this very pass has scheduled of r does not happen, but what it has scheduled of others does.
         unhash_unsettled(),
-        assign_all(b, to=planned(b), value=False, when=table(r, b)),
-        assign_all(t, b, to=unsettled(t, b), value=False, when=step_is("building") & table(r, b)),
+        assign_all(b, to=planned(b), value=False, when=table(r, b) & ~exists(t, _STAYS_SCHEDULED)),
+        assign_all(t, b, to=unsettled(t, b), value=False, when=step_is("building") & table(r, b) & ~_STAYS_SCHEDULED),
         assign_all(t, to=scheduled_in(r, t), value=0, when=step_is("building")),
         assign_all(t, to=sampling(r, t), value=False, when=step_is("building")),
         assign_all(t, to=drafted(r, t), value=False, when=step_is("building")),

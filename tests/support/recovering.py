@@ -216,12 +216,18 @@ class Engine:
         for b in r.table:
             if b in step.unsettled:
                 self._unhash(b)
-                step.unsettled.discard(b)
+                if not any(b in self._computed(step, name) for name in step.computes if name != r.name):
+                    step.unsettled.discard(b)
         if r.name in step.scheduled:
             self._budget += step.scheduled.pop(r.name)[1]
         step.computes.pop(r.name, None)
         step.samples.discard(r.name)
         self._lose_life(r)
+
+    def _computed(self, step, name):
+        """The blocks that a step computes for a request."""
+        table, start, ideal = step.computes[name]
+        return table[start // self.block_size : -(-len(ideal) // self.block_size)]
 
     def _visit(self, r, chunk, offer):
         """A waiting request; false if there was no room."""

@@ -60,6 +60,14 @@ THEN_COMPUTED_AGAIN_LATE = """
 """The same."""
 
 
+WHO_SHARES_IS_PREEMPTED = """
+    add_request 1; add_request 0; begin_schedule 0; begin_waiting_loop; offer_sync 0 0 1; admit 0 0 2; hit 1 1; admit 1 0 0
+    dispatch 0; sync_block_fails 0 1; run_forward 0; begin_update 0; claim 1 0 1; keep_base 0 0; process_outputs 0
+    begin_schedule 0; compute_held 1 0 1; compute_held 1 0 0; preempt 0
+"""
+"""1 computes block 1 again; then 0, which shares it and waits, is preempted in the same pass."""
+
+
 def _steps(script: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     for step in script.replace("\n", ";").split(";"):
         if words := step.split():
@@ -67,10 +75,14 @@ def _steps(script: str) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _run(
-    spec: Specification, script: str, scope: dict[str, int], switches: dict[str, str] | None = None
+    spec: Specification,
+    script: str,
+    scope: dict[str, int],
+    switches: dict[str, str] | None = None,
+    property_: str = WHOLE_PREFIX,
 ) -> Iterator[tuple[str, bool]]:
-    """Each step, and whether computed-within-valid-prefix holds after it; that of unshared blocks always does."""
-    properties = [spec.property(p) for p in (WHOLE_PREFIX, OWN_PREFIX)]
+    """Each step, and whether the property holds after it; that of unshared blocks always does."""
+    properties = [spec.property(p) for p in (property_, OWN_PREFIX)]
     program = Program(elaborate(spec, switches or spec.switch_values(), WHOLE, scope, properties))
     numbers = {(i.step.name, i.args): n for n, i in enumerate(program.instances)}
     holds = {p.id: program.predicate(p.formula) for p in program.system.properties if isinstance(p, Invariant)}
@@ -80,7 +92,7 @@ def _run(
         assert isinstance(outcome, tuple), f"{step}: {outcome or 'not enabled'}"
         state = outcome
         assert holds[OWN_PREFIX](state)
-        yield step[0], holds[WHOLE_PREFIX](state)
+        yield step[0], holds[property_](state)
 
 
 @pytest.mark.parametrize(
@@ -112,3 +124,11 @@ def test_a_held_block_is_no_hit_behind_other_blocks() -> None:
     *before, (last, holds) = _run(SPECIFICATION, COMPUTED_AGAIN_FROM_A_FAILED_BLOCK, scope, by_hash)
     assert all(held for _, held in before)
     assert (last, holds) == ("run_forward", False)
+
+
+@pytest.mark.parametrize(
+    "property_", ["planned-blocks-are-computed-by-the-step", "unsettled-blocks-are-computed-or-loaded"]
+)
+def test_what_another_computes_again_stays_scheduled_if_who_shares_it_is_preempted(property_: str) -> None:
+    scope = {"request": 2, "block": 3, "slot": 1}
+    assert all(holds for _, holds in _run(SPECIFICATION, WHO_SHARES_IS_PREEMPTED, scope, property_=property_))
