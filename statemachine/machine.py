@@ -97,7 +97,7 @@ class KVOffloadMachine:
         self._loads = Loads(moves, self._groups, hash_tokens=block_size)
         self._flushes = Flushes(moves)
         self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
-        self._phase, self._block_state = self.ledger.function("phase"), self.ledger.function("block_state")
+        self._phase = self.ledger.function("phase")
         self._request_state = self.ledger.function("request_state")
         self._stepping = self.ledger.condition("build_connector_meta", "something-to-do")
 
@@ -190,10 +190,15 @@ class KVOffloadMachine:
         return self._moves.why_not("rest") == "no-work-is-reported"
 
     def reset_cache(self) -> bool:
-        """The tier forgets what it has; true if nothing old can be served from now on, false: try again."""
+        """The tier forgets what it has; true if nothing old can be served from now on, false: try again.
+
+        Refused, as under ``kv_reset=hold`` while copies run, it goes on serving what is ready.
+        """
         self._step_is_over()
-        succeeds = "used" not in self._block_state.values()
+        succeeds = bool(self.ledger.term("reset_succeeds")())
         self._moves.do("reset_cache")
+        if not self.ledger.term("reset_forgets")():
+            return succeeds
         self._stores.finished.clear()
         for request, tracked in self._tracked.items():
             tracked.found, tracked.looked_up = NOTHING, None

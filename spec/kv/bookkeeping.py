@@ -35,6 +35,8 @@ from interlock.spec.kv.judging import (
     open_store,
     stale,
     stale_load,
+    stores_outlive_no_hash,
+    tier_refuses,
 )
 from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.scans import CURSORS, SCANS
@@ -135,7 +137,7 @@ READS_WHAT_IT_SAVES = Invariant(
     source="contract J4, G3, I-27",
     doc="While the source of a store is in the allocation that it was planned in, it is addressed by what is stored.",
     slices=EVERY,
-    applies=~kv_reset.is_("ignored"),
+    applies=stores_outlive_no_hash(),
     formula=forall(
         j,
         (live_store(j) & reads_current(j))
@@ -274,10 +276,13 @@ RESET_IS_FOR_ALL = ActionProperty(
     id="a-reset-that-succeeds-makes-all-worthless",
     policy=True,
     source="contract R-62; vLLM #57727",
-    doc="After a reset with no block in use nothing that was computed or stored before counts, on any worker.",
+    doc=(
+        "After a reset with no block in use, which the tier has not refused, nothing that was computed or stored "
+        "before counts, on any worker."
+    ),
     slices=WITH_RESETS,
     actions=("reset_cache",),
-    formula=no_block_is_used()
+    formula=(no_block_is_used() & ~tier_refuses())
     >> Primed(body=forall(w, b, h, ~gpu_value(w, b, h)) & forall(w, c, h, ~cpu_value(w, c, h))),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.kv.common import SCHEDULER
-from interlock.spec.kv.predicates import is_of, live, open_store, pins, pool_is_free
+from interlock.spec.kv.predicates import forgets_jobs, is_of, live, open_store, pins, pool_is_free, reset_succeeds
 from interlock.spec.kv.vocabulary import (
     b,
     block_hash,
@@ -70,8 +70,6 @@ slide_out = Action(
     ),
 )  # fmt: skip
 
-_FORGETS = ~kv_reset.is_("ignored")
-
 _STAYS_NOT = request_state(r).ne(request_states["loading"])
 """A request that ends while it is loading is held, blocks and all, until the load has ended."""
 
@@ -91,6 +89,8 @@ finish = Action(
     doc="A request ends (stop, length, abort): its blocks go back, unless another holds them or a store pins them.",
 )  # fmt: skip
 
+_FORGETS = forgets_jobs()
+
 reset_cache = Action(
     name="reset_cache", event="reset_cache", site=SCHEDULER,
     fires=(fire_all("job", j), fire_all("chunk", c)),
@@ -103,14 +103,16 @@ reset_cache = Action(
         assign_all(r, b, h, to=kept(r, b, h), value=False, when=_FORGETS),
         assign_all(r, b, to=scanned(r, b), value=False, when=_FORGETS),
         assign_all(b, to=scan_result(b), value=scan_results["unscanned"], when=_FORGETS),
-        # If no block is in use the reset succeeds: the weights may have changed, so what was computed is worthless.
+        # The GPU's prefix cache comes first, and does not look at what the connector says.
         assign_all(b, to=hashed(b), value=False, when=pool_is_free()),
-        assign_all(w, b, h, to=gpu_value(w, b, h), value=False, when=pool_is_free()),
-        assign_all(w, c, h, to=cpu_value(w, c, h), value=False, when=pool_is_free()),
+        # Where the caller is told of success the weights may have changed, so what was computed is worthless.
+        assign_all(w, b, h, to=gpu_value(w, b, h), value=False, when=reset_succeeds()),
+        assign_all(w, c, h, to=cpu_value(w, c, h), value=False, when=reset_succeeds()),
     ),
     source="contract J12, L6, Q23, R-62, R-63; vLLM #57727",
     doc=(
-        "reset_prefix_cache with its connector: the tier forgets what it has. The reset succeeds if no GPU block is "
-        "in use, and then the GPU's prefix cache is empty too; otherwise the caller has to try again."
+        "reset_prefix_cache with its connector: the GPU's prefix cache is emptied if no block is in use, the tier "
+        "forgets what it has, or refuses to (kv_reset). The reset succeeds if both have; otherwise the caller is told "
+        "to try again, although one of the two may be done."
     ),
 )  # fmt: skip

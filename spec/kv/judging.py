@@ -114,6 +114,16 @@ def no_block_is_used() -> Term:
     return ~exists(b2, block_state(b2).eq(block_states["used"]))
 
 
+def tier_refuses() -> Term:
+    """The tier tells the caller of a reset that it is not done: it never is, or not while some job is under way."""
+    return kv_reset.is_("unsupported") | (kv_reset.is_("hold") & exists(_j, under_way(_j)))
+
+
+def stores_outlive_no_hash() -> Term:
+    """No reset, under these switches, takes the hash of a block that a live store reads: the store goes, or fails."""
+    return ~kv_reset.is_("ignored", "unsupported") | (kv_reset.is_("unsupported") & pins())
+
+
 def with_worker(w: Term, j: Term) -> Term:
     """Worker w still owes a report on job j: the job is on its way to it, or in its hands."""
     return (store_meta(w, j) > 0) | (load_meta(w, j) > 0) | copy_state(w, j).ne(copy_states["idle"])

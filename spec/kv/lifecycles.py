@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from interlock.spec.kv.predicates import (
+    clears_chunks,
+    forgets_jobs,
     held_by_another,
-    is_read_by_open_load,
     is_read_by_store,
     pins,
     stale,
-    under_way,
 )
 from interlock.spec.kv.vocabulary import (
     b,
@@ -17,8 +17,6 @@ from interlock.spec.kv.vocabulary import (
     flush_meta,
     holds,
     j,
-    j2,
-    job_chunk,
     job_loads,
     kv_reset,
     load_meta,
@@ -131,10 +129,8 @@ BLOCK = Lifecycle(
 )  # fmt: skip
 
 
-def _gives_back() -> Term:
-    """Chunk c was reserved for stale jobs, and j is the last of them."""
-    return kv_reset.is_("hold") & ~exists(j2, j2.ne(j) & under_way(j2) & job_chunk(j2).eq(c))
-
+_GIVES_BACK = kv_reset.is_("hold")
+"""The chunk that a stale store writes has stayed reserved for it."""
 
 CHUNK = Lifecycle(
     name="chunk",
@@ -152,21 +148,17 @@ CHUNK = Lifecycle(
         ),
         row(
             "pending", "acknowledge", "absent",
-            guard=last_report() & ite(stale(j), _gives_back(), failure_seen(j)),
+            guard=last_report() & ite(stale(j), _GIVES_BACK, failure_seen(j)),
             source="contract 3.2 complete_store(success=False); stale: 2.2, I-58",
         ),
         row(
             "pending", "acknowledge_failure", "absent",
-            guard=last_report() & (~stale(j) | _gives_back()),
+            guard=last_report() & (~stale(j) | _GIVES_BACK),
             source="contract 3.2 complete_store(success=False); stale: 2.2, I-58",
         ),
         row("ready", "plan_load", "ready", source="contract 3.2 prepare_load"),
         row("ready", "evict", "absent", source="contract 3.2, I-40"),
-        row(
-            "ready", "reset_cache", "pending",
-            guard=kv_reset.is_("hold") & is_read_by_open_load(c), source="contract 2.2: references until the report",
-        ),
-        row("ready", "reset_cache", "absent", guard=~kv_reset.is_("ignored"), source="contract J12, L6"),
+        row("ready", "reset_cache", "absent", guard=clears_chunks(), source="contract J12, L6; hold: 2.2"),
         row("pending", "reset_cache", "absent", guard=kv_reset.is_("forget", "flush"), source="contract J12, L6"),
     ),
 )  # fmt: skip
@@ -209,7 +201,7 @@ JOB = Lifecycle(
         row("stale", "order_flush_of_load", "stale", source="contract J12, L6"),
         *(r_ for s in _OPEN for r_ in _ends("acknowledge", s)),
         *(r_ for s in _OPEN for r_ in _ends("acknowledge_failure", s)),
-        *(row(s, "reset_cache", "stale", guard=~kv_reset.is_("ignored"), source="contract J12, L6") for s in _OPEN),
+        *(row(s, "reset_cache", "stale", guard=forgets_jobs(), source="contract J12, L6") for s in _OPEN),
         *(
             row("stale", event, state, guard=guard, source="contract J12, I-47: later reports are skipped")
             for event in ("acknowledge", "acknowledge_failure")

@@ -1,4 +1,4 @@
-"""Who owns what while jobs are under way: chunks, blocks and requests; the last step; resets."""
+"""Who owns what while jobs are under way: chunks, blocks and requests; the last step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from interlock.spec.kv.coverage import (
     STORE,
     TINY,
     WITH_LOADS,
-    WITH_RESETS,
     WITH_REST,
 )
 from interlock.spec.kv.judging import (
@@ -27,30 +26,20 @@ from interlock.spec.kv.judging import (
     load_under_way,
     of_some_request,
     open_store,
-    stale,
+    store_under_way,
     under_way,
 )
 from interlock.spec.kv.lemmas import WELL_COUNTED
 from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.vocabulary import (
     b,
-    block_hash,
     block_state,
     block_states,
     c,
-    chunk_hash,
     chunk_state,
     chunk_states,
-    copy_state,
-    copy_states,
-    cpu_value,
-    due,
-    flush_meta,
-    gpu_value,
-    hashed,
     holds,
     idle,
-    in_flight,
     j,
     j2,
     job_block,
@@ -67,21 +56,22 @@ from interlock.spec.kv.vocabulary import (
     request_state,
     request_states,
     store_mode,
-    w,
 )
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import Primed, exists, forall
 
 _of_c = job_chunk(j).eq(c)
 _same_target = live_store(j) & live_store(j2) & job_chunk(j).eq(job_chunk(j2))
-_holds_it = live_store(j) | (kv_reset.is_("hold") & stale(j))
+_keeps = kv_reset.is_("hold")
+_holds_it = live_store(j) | (_keeps & store_under_way(j))
+_pins_it = live_load(j) | (_keeps & load_under_way(j))
 
 PENDING_HAS_A_STORE = Invariant(
     id="pending-chunk-has-one-store",
     aliases=("I-42",),
     source="contract I-42, V-07",
     doc=(
-        "A pending chunk is written by a store that has not ended, and no chunk by two. (Where stale jobs keep their "
+        "A pending chunk is written by a store that has not ended, and no chunk by two. (Where stale stores keep their "
         "chunks, it may be kept for one.)"
     ),
     slices=EVERY,
@@ -111,11 +101,11 @@ LOADED_CHUNK_STAYS = Invariant(
     id="pinned-chunk-is-never-evicted",
     aliases=("I-40",),
     source="contract I-40",
-    doc="The chunk that an open load reads is ready.",
+    doc="The chunk that an open load reads is ready. (Where stale loads keep their chunks, what they read is too.)",
     slices=WITH_LOADS,
     formula=forall(
         j,
-        live_load(j) >> chunk_state(job_chunk(j)).eq(chunk_states["ready"]),
+        _pins_it >> chunk_state(job_chunk(j)).eq(chunk_states["ready"]),
     ),
     premise=exists(j, live_load(j)),
     proved=True,
@@ -294,65 +284,6 @@ ENGINE_RESTS = Invariant(
     >> (forall(j, ~under_way(j)) & forall(r, request_state(r).eq(request_states["absent"]))),
     premise=phase().eq(phases["resting"]),
 )
-RESET_AT_REST = Invariant(
-    id="a-reset-succeeds-once-the-engine-rests",
-    policy=True,
-    source="contract V-13, R-62; block_pool.py:827-866: a reset is refused while a block is in use",
-    doc=(
-        "Where the connector reports pending work, no GPU block is in use when the engine rests. So a caller whose "
-        "reset was refused, and who lets the engine run out of work, is not refused again."
-    ),
-    slices=WITH_REST,
-    applies=idle.is_("flush", "drain"),
-    formula=phase().eq(phases["resting"]) >> forall(b, block_state(b).eq(block_states["free"])),
-    premise=phase().eq(phases["resting"]),
-)
-
-_in_use = chunk_state(job_chunk(j)).eq(chunk_states["ready"]) | exists(j2, live(j2) & job_chunk(j2).eq(job_chunk(j)))
-STALE_TOUCHES_NOTHING = Invariant(
-    id="stale-job-touches-nothing",
-    aliases=("I-58",),
-    source="vLLM #44541; contract L6, I-57, I-58, R-62",
-    doc=(
-        "A chunk that is in use again is out of reach of the copies that a reset has made stale: where one has still "
-        "to happen, its flush comes before anything new is written there."
-    ),
-    slices=WITH_RESETS,
-    formula=forall(
-        w, j,
-        (stale(j) & copy_states.one_of(copy_state(w, j), "store_queued", "load_queued") & _in_use)
-        >> (must_flush(j) | (flush_meta(w, j) > 0)),
-    ),
-    premise=exists(j, stale(j)),
-)  # fmt: skip
-
-RESET_FORGETS = Invariant(
-    id="after-reset-nothing-old-is-served",
-    source="vLLM #57727, #44541; contract R-62",
-    doc=(
-        "A reset that succeeds makes worthless whatever was computed before. Nothing of that is found afterwards, "
-        "neither in the CPU tier nor among the GPU's blocks, on any worker."
-    ),
-    slices=WITH_RESETS,
-    formula=forall(c, w, chunk_state(c).eq(chunk_states["ready"]) >> cpu_value(w, c, chunk_hash(c)))
-    & forall(b, w, (hashed(b) & ~due(b)) >> gpu_value(w, b, block_hash(b))),
-    premise=exists(c, chunk_state(c).eq(chunk_states["ready"])),
-)
-
-LATE_REPORTS = ActionProperty(
-    id="late-report-settles-nothing",
-    aliases=("I-47",),
-    source="contract J12, I-47, I-58",
-    doc="A report on a job that a reset has made stale makes no chunk ready and ends no entry of the dedup set.",
-    slices=WITH_RESETS,
-    actions=("acknowledge", "acknowledge_failure"),
-    formula=stale(j)
-    >> (
-        forall(c, Primed(body=chunk_state(c).eq(chunk_states["ready"])) >> chunk_state(c).eq(chunk_states["ready"]))
-        & forall(b, in_flight(b) >> Primed(body=in_flight(b)))
-    ),
-)
-
 OWNERSHIP = (
     PENDING_HAS_A_STORE,
     STORE_WRITES_PENDING,
@@ -370,8 +301,4 @@ OWNERSHIP = (
     LAST_STEP_FLUSHES,
     FLUSHED_FOR_A_REASON,
     ENGINE_RESTS,
-    RESET_AT_REST,
-    STALE_TOUCHES_NOTHING,
-    RESET_FORGETS,
-    LATE_REPORTS,
 )

@@ -22,6 +22,7 @@ from interlock.spec.kv.vocabulary import (
     job_request,
     job_state,
     job_states,
+    kv_reset,
     phase,
     phases,
     r2,
@@ -109,8 +110,8 @@ def is_filled_by_load(b: Term) -> Term:
 
 
 def is_read_by_open_load(c: Term) -> Term:
-    """Some open load reads chunk c: the chunk is pinned."""
-    return exists(_j, open_load(_j) & job_chunk(_j).eq(c))
+    """Some open load reads chunk c: the chunk is pinned. Under ``hold`` one that a reset has forgotten pins it too."""
+    return exists(_j, (open_load(_j) | (kv_reset.is_("hold") & stale_load(_j))) & job_chunk(_j).eq(c))
 
 
 def serves(b: Term) -> Term:
@@ -176,6 +177,21 @@ def something_to_do() -> Term:
 def pool_is_free() -> Term:
     """No GPU block is in use, so a reset of the prefix cache succeeds."""
     return forall(b2, block_state(b2).eq(block_states["free"]))
+
+
+def forgets_jobs() -> Term:
+    """A reset makes the tier forget the jobs that workers have yet to report on."""
+    return kv_reset.is_("forget", "flush", "hold")
+
+
+def clears_chunks() -> Term:
+    """A reset makes the tier forget what is ready; under ``hold`` only if no worker has yet to report on a job."""
+    return forgets_jobs() & (~kv_reset.is_("hold") | ~exists(_j, under_way(_j)))
+
+
+def reset_succeeds() -> Term:
+    """What the caller of a reset learns: no GPU block is in use, and the tier has done its part, or says so."""
+    return pool_is_free() & (kv_reset.is_("ignored") | clears_chunks())
 
 
 def pins() -> Term:

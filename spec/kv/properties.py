@@ -28,6 +28,7 @@ from interlock.spec.kv.lazy import LAZY_STORES
 from interlock.spec.kv.lemmas import LEMMAS, WELL_COUNTED
 from interlock.spec.kv.ownership import OWNERSHIP
 from interlock.spec.kv.references import REFERENCES
+from interlock.spec.kv.resets import RESETS
 from interlock.spec.kv.stable import STABLE
 from interlock.spec.kv.vocabulary import (
     b,
@@ -360,6 +361,7 @@ PROPERTIES = (
     FINISH_STORE_TARGET_FREE,
     LOAD_SOURCE_SETTLED,
     *OWNERSHIP,
+    *RESETS,
     *STABLE,
     *REFERENCES,
     *LAZY_STORES,

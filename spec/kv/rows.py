@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.kv.actions import ACTIONS
 from interlock.spec.kv.lifecycles import LIFECYCLES
-from interlock.spec.kv.vocabulary import kv_reset, source_hold, store_mode
+from interlock.spec.kv.vocabulary import source_hold, store_mode
 from interlock.spec.language.rows import row_witnesses
 
 ROWS = row_witnesses(
@@ -36,7 +36,6 @@ ROWS = row_witnesses(
         "row-block-used-slide-out-to-used": "windowed",
     },
     under={
-        "row-chunk-ready-reset-cache-to-pending": kv_reset.is_("hold"),
         "row-block-free-plan-finish-store-to-used": store_mode.is_("eager") & source_hold.is_("pin"),
         "row-block-free-plan-lazy-store-to-used": store_mode.is_("lazy") & source_hold.is_("pin"),
         "row-block-free-plan-lazy-store-to-free": store_mode.is_("lazy") & source_hold.is_("fence"),

@@ -22,21 +22,22 @@ PRESETS = (
     ),
     _preset(
         "vllm-0.20.2/SimpleCPUOffloadConnector",
-        "Also 0.19.0 to 0.21.0: a set local to the step, and a reference on every source.",
+        "Also 0.19.0 to 0.21.0: a set local to the step, and a reference on every source; reset_cache() raises.",
         store_dedup="per_step", source_hold="pin", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="hold", stale_work="left_out",
+        kv_reset="unsupported", stale_work="left_out",
     ),
     _preset(
         "vllm-0.20.2/OffloadingConnector",
-        "Also 0.19.0 to 0.21.0: nothing steps the engine once the last request has gone.",
+        "Also 0.19.0 to 0.21.0: nothing steps the engine once the last request has gone; there is no reset_cache().",
         store_dedup="in_flight", source_hold="fence", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="flush", stale_work="left_out",
+        kv_reset="ignored", stale_work="left_out",
     ),
     _preset(
         "vllm-0.22.1/SimpleCPUOffloadConnector",
-        "From 0.22.0 on: the set of block ids in flight lives across steps; nothing steps an idle engine.",
+        "From 0.22.0 on: the set of block ids in flight lives across steps; nothing steps an idle engine; "
+        "reset_cache() raises.",
         store_dedup="in_flight", source_hold="pin", idle="none", finish_store="no", match_busy="proceed",
-        kv_reset="hold", stale_work="left_out",
+        kv_reset="unsupported", stale_work="left_out",
     ),
     _preset(
         "vllm-0.22.1/OffloadingConnector",
@@ -200,7 +201,9 @@ _COMPLETE, _FLUSHES, _MIXED = (
 _LAZY = "lazy_store"
 _RESTS = "transfers-rest-with-nothing-owed"
 _AT_REST, _RESET_AT_REST = "engine-rests-with-nothing-pending", "a-reset-succeeds-once-the-engine-rests"
-_FORGOTTEN, _STALE = "after-reset-nothing-old-is-served", "stale-job-touches-nothing"
+_FORGOTTEN, _STALE, _REFUSED = (
+    "after-reset-nothing-old-is-served", "stale-job-touches-nothing", "a-refused-reset-leaves-what-is-ready",
+)  # fmt: skip
 _SIMPLE_OLD, _SIMPLE_NEW = "vllm-0.20.2/SimpleCPUOffloadConnector", "vllm-0.32.0/SimpleCPUOffloadConnector"
 
 EXPECTATIONS = (
@@ -334,6 +337,26 @@ EXPECTATIONS = (
     # resets
     expect("holds", "reset", _FORGOTTEN, "every open job is flushed before anything new", kv_reset="flush"),
     expect("holds", "reset", _FORGOTTEN, "chunks of open jobs stay reserved", kv_reset="hold"),
+    *(
+        expect("holds", slice_, property_, "what loads read stays ready until their last report", kv_reset="hold")
+        for slice_ in ("reset_load", "failing_load")
+        for property_ in (_FORGOTTEN, _STALE, _REFUSED, "pinned-chunk-is-never-evicted", "ready-chunk-holds-its-prefix")
+    ),
+    *(
+        expect("fails", slice_, _RESET_AT_REST, "reset_cache() raises NotImplementedError, also at rest", preset)
+        for slice_, preset in (("reset", _SIMPLE_OLD), ("tiny", "vllm-0.22.1/SimpleCPUOffloadConnector"))
+    ),
+    expect("holds", "reset", _REFUSED, "nothing is done, and the caller is told so", _SIMPLE_OLD),
+    expect("holds", "reset", _FORGOTTEN, "no reset succeeds, so nothing becomes worthless", _SIMPLE_OLD),
+    expect(
+        "fails", "reset", _FORGOTTEN, "there is no reset_cache(), and None is taken for success",
+        "vllm-0.20.2/OffloadingConnector",
+    ),
+    *(
+        expect("holds", slice_, property_, "refused while copies run, and done once they are over", _SIMPLE_NEW)
+        for slice_ in ("reset", "reset_load", "partial_failure", "failing_load")
+        for property_ in (_FORGOTTEN, _STALE, _REFUSED)
+    ),
     expect("holds", "reset_load", _STALE, "the flush of a stale load comes first", kv_reset="flush"),
     expect("fails", "reset", _FORGOTTEN, "vLLM #57727: the tier goes on serving what it had", kv_reset="ignored"),
     expect("fails", "reset", _FORGOTTEN, "a late copy overwrites what was stored since", kv_reset="forget"),

@@ -15,7 +15,7 @@ from interlock.spec.kv.coverage import (
     WITH_CONTENT,
     WITH_LOADS,
 )
-from interlock.spec.kv.judging import live_store, load_under_way
+from interlock.spec.kv.judging import live_store, load_under_way, stores_outlive_no_hash
 from interlock.spec.kv.lemmas import WELL_COUNTED
 from interlock.spec.kv.vocabulary import (
     b,
@@ -33,7 +33,6 @@ from interlock.spec.kv.vocabulary import (
     job_state,
     job_states,
     kept,
-    kv_reset,
     load_value,
     must_flush,
     phase,
@@ -57,7 +56,7 @@ _REALLOCATING = tuple(s for s in _FLUSHING if s not in (RESET, RESET_LOAD, PARTI
 """Where a block is given to another request while a store of it is open."""
 
 
-_lemma = lemmas_of("store-source-is-not-written-before-its-copy", EVERY, ~kv_reset.is_("ignored"))
+_lemma = lemmas_of("store-source-is-not-written-before-its-copy", EVERY, stores_outlive_no_hash())
 
 
 STABLE_LEMMAS = (
@@ -158,7 +157,7 @@ SOURCE_UNWRITTEN = Invariant(
         "computes it only after the store's flush, and no load that is queued there, or flushed first, fills it."
     ),
     slices=WITH_CONTENT,
-    applies=~kv_reset.is_("ignored"),
+    applies=stores_outlive_no_hash(),
     formula=forall(
         w, j,
         (live_store(j) & _QUEUED & ~_FLUSHED_FIRST)

@@ -112,13 +112,19 @@ store_choice = Switch(
 )
 kv_reset = Switch(
     name="kv_reset",
-    values=("ignored", "forget", "flush", "hold"),
+    values=("ignored", "unsupported", "forget", "flush", "hold"),
     doc=(
-        "What a reset of the cache does to the CPU tier: ignored (nothing: it goes on serving), forget (jobs and "
-        "chunks are forgotten, copies run on), flush (forgotten, and the next metadata orders the flush of every "
-        "job) or hold (the chunks of open jobs stay reserved until the last report)."
+        "What a reset of the cache does to the CPU tier: ignored (nothing, which counts as success: it goes on "
+        "serving), unsupported (nothing, and the caller is told so, each time), forget (jobs and chunks are forgotten, "
+        "copies run on), flush (forgotten, and the next metadata orders the flush of every job) or hold (jobs are "
+        "forgotten, and what they read and write stays reserved until the last report; until then the reset is "
+        "refused: what was ready goes on being served, and the caller has to ask again)."
     ),
-    source="contract J12, L6, R-62, 2.2 (abandoned events); vLLM #57727: a connector that returns nothing",
+    source=(
+        "contract J12, L6, R-62; ignored: OffloadingConnector up to 0.21.0 has no reset_cache, and None is taken for "
+        "success (vLLM #57727); unsupported: SimpleCPUOffloadConnector up to 0.22.1 raises NotImplementedError; hold: "
+        "v1/simple_kv_offload/manager.py:1387-1446 of 0.32.0 returns False before it clears what is ready"
+    ),
 )
 stale_work = Switch(
     name="stale_work",

@@ -158,12 +158,18 @@ WITNESSES = (
     _witness(
         "chunk-is-used-again-after-a-reset", exists(j, j2, stale(j) & live(j2) & job_chunk(j).eq(job_chunk(j2))),
         "A chunk is stored into while a job that a reset has made stale has still to be reported on.", RESET,
-        RESET_LOAD, source="contract L6", applies=~kv_reset.is_("ignored", "hold"),
+        RESET_LOAD, source="contract L6", applies=kv_reset.is_("forget", "flush"),
     ),
     _witness(
         "stale-load-beside-a-new-store", exists(j, j2, stale_load(j) & live_store(j2) & job_chunk(j).eq(job_chunk(j2))),
         "A chunk is stored into while a load that a reset has made stale may still read it.", RESET_LOAD,
-        source="contract L6, I-58", applies=~kv_reset.is_("ignored", "hold"),
+        source="contract L6, I-58", applies=kv_reset.is_("forget", "flush"),
+    ),
+    _witness(
+        "a-chunk-is-served-past-a-refused-reset",
+        exists(j, stale_load(j) & chunk_state(job_chunk(j)).eq(chunk_states["ready"])),
+        "A reset has forgotten a load and left ready what it reads.", TINY, RESET_LOAD, BROKEN,
+        source="simple_kv_offload/manager.py:1443 of 0.32.0", applies=kv_reset.is_("hold"),
     ),
     _witness(
         "preempted-request-loads-again",

@@ -186,13 +186,15 @@ FINISH = (
         topic="finish",
         text=(
             "reset_cache is called between steps. False means: not now, ask again. Transfers in flight stay safe:"
-            " flushed, or with references of their own."
+            " flushed, or with references of their own. A refused reset may be half done: what is forgotten stays"
+            " forgotten, what is ready is served as before."
         ),
         source="vLLM 0.32.0: v1/core/sched/scheduler.py:2898",
         standing=("implied",),
         properties=(
             "stale-job-touches-nothing",
             "after-reset-nothing-old-is-served",
+            "a-refused-reset-leaves-what-is-ready",
             "late-report-settles-nothing",
             "slot-of-a-live-operation-is-not-free",
             "what-a-reset-found-in-flight-is-out-of-sight",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.kv.predicates import forgets_jobs, reset_succeeds
 from interlock.spec.kv.vocabulary import c, chunk_state, j, job_loads, pending_count
 from interlock.spec.language.actions import Action, Send
 from interlock.spec.language.specification import Specification
@@ -43,8 +44,10 @@ TERMS = (
     ("reports_due", pending_count(j), (j,)),
     ("is_load", job_loads(j), (j,)),
     ("state_of_chunk", chunk_state(c), (c,)),
+    ("reset_succeeds", reset_succeeds(), ()),
+    ("reset_forgets", forgets_jobs(), ()),
 )
-"""What the machine reads of a job and of a chunk."""
+"""What the machine reads of a job and of a chunk, and of what a reset will do."""
 
 ONLY_IN_GUARDS = ("kept", "scanned")
 """What the machine sees to itself, as its tests with checking show: the metadata after a finish stores what it leaves,

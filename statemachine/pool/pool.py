@@ -81,9 +81,7 @@ class ChunkPool:
         """The lifecycle of a chunk has gone to a state."""
         self.moves += 1
         if state == "pending":
-            if self._is_ready[chunk]:  # a reset, while a load reads it
-                self._leaves(chunk)
-            elif self._absent[0] == chunk:
+            if self._absent[0] == chunk:
                 self._absent.popleft()
             else:
                 self._absent.remove(chunk)

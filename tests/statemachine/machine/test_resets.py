@@ -29,7 +29,7 @@ def test_after_a_reset_nothing_old_is_found(driver):
     assert d.match("B") == (0, False)
 
 
-def test_a_chunk_that_a_load_reads_stays_reserved_through_a_reset_that_holds(driver):
+def test_a_chunk_that_a_load_reads_is_taken_by_nobody_after_a_reset_that_holds(driver):
     d = driver(chunks=1, kv_reset="hold", match_busy="proceed")
     d.store_one("A", "h1", block=1)
     d.update(completed=[0])
@@ -40,11 +40,12 @@ def test_a_chunk_that_a_load_reads_stays_reserved_through_a_reset_that_holds(dri
     d.load("B", [7], external_blocks=1)
     d.build()
 
-    d.machine.reset_cache()
+    assert not d.machine.reset_cache()
 
-    assert (d.machine.chunks.absent, d.machine.chunks.ready) == ((), ())
+    assert (d.machine.chunks.absent, d.machine.chunks.ready) == ((), (0,))
+    assert d.machine.chunks.take() is None
     d.update(completed=[1], received=["B"])
-    assert (d.machine.chunks.absent, d.machine.chunks.ready) == ((0,), ())
+    assert d.machine.chunks.take() == 0
 
 
 @pytest.mark.parametrize("checking", [True, False])
@@ -71,3 +72,44 @@ def test_the_last_report_on_a_job_that_a_reset_forgot_gives_its_reference_back(d
     d.update(completed=[job])
 
     assert d.pool.held == []
+
+
+@pytest.mark.parametrize("hold", ["pin", "fence"])
+def test_a_reset_that_holds_is_refused_while_a_copy_runs_and_goes_on_serving(driver, hold):
+    """As SimpleCPUOffloadConnector of 0.32.0 does (tests/adapters/vllm/test_resets.py)."""
+    d = driver(source_hold=hold, kv_reset="hold", idle="drain")
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    d.finish("A")
+    d.build()
+    d.update()
+    late = d.store_one("B", "h2", block=2).job
+    d.finish("B")
+    d.build()
+    d.update()
+    d.add("C", ["h1", "h3"])
+    d.add("D", ["h2", "h3"])
+
+    assert not d.machine.reset_cache()
+
+    assert (d.match("C"), d.match("D")) == ((4, True), (0, False))
+    assert not d.machine.reset_cache()
+    d.update(completed=[late])
+    assert (d.match("C"), d.match("D")) == ((4, True), (0, False))
+    assert d.machine.reset_cache()
+    assert (d.match("C"), d.match("D")) == ((0, False), (0, False))
+
+
+@pytest.mark.parametrize(("reset", "succeeds"), [("unsupported", False), ("ignored", True)])
+def test_a_reset_that_does_nothing_leaves_all_as_it_was(driver, reset, succeeds):
+    d = driver(kv_reset=reset)
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    d.finish("A")
+    d.build()
+    d.update()
+    d.add("B", ["h1", "h2"])
+
+    assert d.machine.reset_cache() == succeeds
+
+    assert d.match("B") == (4, True)
