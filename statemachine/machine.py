@@ -144,7 +144,9 @@ class KVOffloadMachine:
                 request = visit.tracked.request.request_id
                 self._offering.admitted(request)
                 if request in computed:
-                    self._running.publish([(visit.tracked, computed[request] + step.num_scheduled_tokens[request])])
+                    self._running.publish_admitted(
+                        visit.tracked, computed[request] + step.num_scheduled_tokens[request]
+                    )
                     if self._request_state.get(request) == "waiting":
                         self._moves.do("admit_loaded", request)
             self._visits.clear()
@@ -152,7 +154,7 @@ class KVOffloadMachine:
         self._stores.store_what_was_kept()
         self._flushes.order()
         if self._behind:
-            self._stores.scan([self._tracked[request] for request in self._running.in_order(self._behind)])
+            self._stores.scan(self._running.in_order(self._behind))
         self._flushes.order_last()
         if not self._stepping():
             return ConnectorMetadata()  # the engine steps, but not for us: there is nothing that we would send

@@ -14,13 +14,16 @@ In the order in which an engine calls them:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 Hash = str | bytes
 
 NULL_BLOCK = 0
 """Stands in the table of a windowed group where the group needs no block; nothing is read or written there."""
+
+_EMPTY: Mapping[Any, int] = MappingProxyType({})
 
 BlockIds = Sequence[int] | Sequence[Sequence[int]]
 """Blocks of a request: of a connector that has several KV cache groups, one sequence per group."""
@@ -54,8 +57,7 @@ class TransferJob(NamedTuple):
     chunk: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectorMetadata:
+class ConnectorMetadata(NamedTuple):
     """What a step carries to every worker.
 
     Args:
@@ -84,8 +86,7 @@ class ScheduledRequest:
     new_block_ids: BlockIds = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledStep:
+class ScheduledStep(NamedTuple):
     """A schedule's outcome: running requests first, then those admitted, both in the order of visits.
 
     In columns, as vLLM has it, because most requests of most steps need no look at all.
@@ -94,17 +95,19 @@ class ScheduledStep:
         request_ids: the requests that compute tokens; the other columns are in their order.
         num_computed_tokens: before this step.
         num_scheduled_tokens: by request.
-        new_block_ids: of each request, the blocks that it got in this schedule, if it was running before; for
-            requests at the end of ``request_ids`` there may be no entry. (Blocks of a request that was waiting
-            come with ``update_state_after_alloc``.)
+        new_block_ids: of each request, per KV cache group, also where there is one only, the blocks that it got in
+            this schedule, if it was running before; for requests at the end of ``request_ids`` there may be no entry.
+            (Blocks of a request that was waiting come with ``update_state_after_alloc``.)
         preempted: requests whose blocks were taken when this schedule began; they wait again.
+        total_num_scheduled_tokens: of all requests together; added up if it is not given.
     """
 
     request_ids: Sequence[str] = ()
     num_computed_tokens: Sequence[int] = ()
-    num_scheduled_tokens: Mapping[str, int] = field(default_factory=dict)
-    new_block_ids: Sequence[BlockIds | None] = ()
+    num_scheduled_tokens: Mapping[str, int] = _EMPTY
+    new_block_ids: Sequence[Sequence[Sequence[int]] | None] = ()
     preempted: tuple[str, ...] = ()
+    total_num_scheduled_tokens: int | None = None
 
     @classmethod
     def of(cls, scheduled: Iterable[ScheduledRequest], preempted: tuple[str, ...] = ()) -> ScheduledStep:
@@ -114,13 +117,19 @@ class ScheduledStep:
             [s.request_id for s in rows],
             [s.num_computed_tokens for s in rows],
             {s.request_id: s.num_scheduled_tokens for s in rows},
-            [s.new_block_ids for s in rows],
+            [_per_group(s.new_block_ids) for s in rows],
             preempted,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectorOutput:
+def _per_group(block_ids: BlockIds) -> Sequence[Sequence[int]] | None:
+    """Blocks of each group, where those of the one group may be given without saying that it is one."""
+    if not block_ids:
+        return None
+    return (block_ids,) if isinstance(block_ids[0], int) else block_ids  # type: ignore[return-value]
+
+
+class ConnectorOutput(NamedTuple):
     """What workers have reported since the last step, summed over workers.
 
     Args:
@@ -129,8 +138,8 @@ class ConnectorOutput:
         finished_recving: requests all of whose loads have now ended on all workers.
     """
 
-    completed: Mapping[int, int] = field(default_factory=dict)
-    failed: Mapping[int, int] = field(default_factory=dict)
+    completed: Mapping[int, int] = _EMPTY
+    failed: Mapping[int, int] = _EMPTY
     finished_recving: tuple[str, ...] = ()
 
 

@@ -10,7 +10,7 @@ Imports vLLM, so it is loaded by vLLM's factory only. Signatures of 0.19.1 to 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,15 +158,16 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
     def _step(self, output: Any) -> ScheduledStep:
         """What was scheduled: running requests first, then those that were let in."""
         cached, new = output.scheduled_cached_reqs, output.scheduled_new_reqs
-        per_group = cached.new_block_ids
+        request_ids, num_computed_tokens = cached.req_ids, cached.num_computed_tokens
+        if new:
+            request_ids = [*request_ids, *(r.req_id for r in new)]
+            num_computed_tokens = [*num_computed_tokens, *(r.num_computed_tokens for r in new)]
+        preempted = getattr(output, "preempted_req_ids", None)
         return ScheduledStep(
-            [*cached.req_ids, *(r.req_id for r in new)],
-            [*cached.num_computed_tokens, *(r.num_computed_tokens for r in new)],
+            request_ids,
+            num_computed_tokens,
             output.num_scheduled_tokens,
-            per_group if self._several else [blocks and blocks[0] for blocks in per_group],
-            tuple(sorted(_preempted(output))),
+            cached.new_block_ids,
+            tuple(sorted(preempted)) if preempted else (),
+            output.total_num_scheduled_tokens,
         )
-
-
-def _preempted(output: Any) -> Iterable[str]:
-    return getattr(output, "preempted_req_ids", None) or ()

@@ -177,9 +177,9 @@ class Fires:
             fired.compute.append(f"{name} = list({group})")
             if target in new:
                 fired.forget += [f"for entity in {name}: {self._forget(table)}(entity)", emptied]
-            elif target != state:
-                put = Put(symbol, ("entity",), repr(target), "    ", old=repr(state), changes=True)
-                fired.apply += [f"for entity in {name}:", put, emptied]
+            elif target != state:  # all leave the group, which is emptied at once
+                put = Put(symbol, ("entity",), repr(target), "    ", changes=True, new=True)
+                fired.apply += [f"for entity in {name}:", put, f"{group}.clear()"]
             return
 
         def inside() -> list[str]:
@@ -189,8 +189,16 @@ class Fires:
         when = T.Apply(symbol=variable, args=f.entity).eq(T.Member(enum=f"{table.name}_states", name=state))
         fired.compute += self._expressions.search.loop(name, inside, f.over, when)
         changes = all(row.target != state for _, row in rows)
-        put = Put(symbol, ("entity",), "t", "    ", old=repr(state), changes=changes)
-        fired.apply += [f"for entity, t in {name}:", put, emptied]
+        put = Put(symbol, ("entity",), "t", "    ", old=repr(state), changes=changes, new=changes)
+        fired.apply += [f"for entity, t in {name}:", put]
+        if changes:
+            fired.apply += [
+                f"if len({name}) == len({group}): {group}.clear()",
+                "else:",
+                f"    for entity, _ in {name}: {group}.pop(entity, None)",
+            ]
+        else:
+            fired.apply.append(emptied)
         forgotten = sorted(new & {row.target for _, row in rows})
         if forgotten:
             fired.forget += [f"for entity, t in {name}:", f"    if t in {forgotten!r}: {self._forget(table)}(entity)"]

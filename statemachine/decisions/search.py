@@ -114,9 +114,20 @@ class Search:
                 if other is not None:
                     return f"({group.more(other)})"
         match clauses:
-            case [For(group=Group() as group), *_]:
+            case [For(names=names, group=Group() as group), *conditions]:
+                tested = [clause.condition for clause in conditions if isinstance(clause, If)]
+                if len(variables) == 1 and len(tested) == len(conditions):
+                    return self._of_one(names, group, tested)
                 return f"({group.found} and {text})"
         return text
+
+    def _of_one(self, name: str, group: Group, conditions: list[str]) -> str:
+        """Whether some member of a group satisfies conditions: as a rule there is one, so no generator is made."""
+        one, members = f"{name}_one", f"{name}_members"
+        of_one = " and ".join(re.sub(rf"\b{name}\b", one, condition) for condition in conditions)
+        of_all = " ".join(f"if {condition}" for condition in conditions)
+        is_one = f"type({members} := {group.source}) is tuple and ({one} := {members}[0],)"
+        return f"({group.found} and ({of_one} if {is_one} else any(True for {name} in {members} {of_all})))"
 
     def _other(self, e: T.Eq, variables: tuple[T.Var, ...]) -> str | None:
         if len(variables) != 1:

@@ -32,6 +32,8 @@ BATCHES = (
     Batch("acknowledge_failure"),
 )
 """What the machine does for many blocks at once, and what it asks about each before."""
+PLANS = ("plan_load", "plan_store", "plan_finish_store")
+"""Who does these knows what becomes of jobs and chunks."""
 
 LOOKUPS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("chunk_hash", ()),
@@ -62,7 +64,10 @@ def wanted(spec: Specification, *, checking: bool) -> Wanted:
         guards=checking,
         announced=("chunk", "job"),
         # A load leaves a chunk as it is; that it has been of use, the pool hears from who plans loads, in what order.
-        silent=(("chunk", "plan_load"), *(("job", a.name) for a in spec.actions if a.name not in heard)),
+        silent=(
+            *(("chunk", name) for name in PLANS),
+            *(("job", a.name) for a in spec.actions if a.name not in heard or a.name in PLANS),
+        ),
         lookups=LOOKUPS,
         batches=BATCHES,
         bounded=("block", "chunk"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import count, repeat
+from itertools import repeat
 
 from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.lookup import Answer, longest_hit
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.tracked import NOTHING, Found, Tracked
-from interlock.statemachine.port import NULL_BLOCK, TransferJob
+from interlock.statemachine.port import NULL_BLOCK
 
 
 class Loads:
@@ -64,12 +64,10 @@ class Loads:
             blocks = tracked.tables[0].blocks[found.places[0] : found.places[-1] + 1]
         else:
             blocks = [tracked.tables[g].blocks[place] for g, place in zip(found.groups, found.places, strict=True)]
-        rows = list(zip(repeat(request), blocks, found.chunks, count(moves.next_job), strict=False))
+        rows = list(zip(repeat(request), blocks, found.chunks))
         if self._groups.windowed:
             rows = [row for row in rows if row[1] != NULL_BLOCK]
-        moves.next_job += len(found.chunks)
-        moves.jobs.update((job, TransferJob(job, request, block, chunk)) for _, block, chunk, job in rows)
-        moves.do_each("plan_load", rows)
+        moves.plan_loads(rows)
         self._touch(tracked, found)
 
     def _prefix(self, tracked: Tracked, limit: int) -> Found:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
+from interlock.statemachine.errors import CompileError
 from interlock.statemachine.ledger import Ledger
-from interlock.statemachine.offload.asked import BATCHES, QUESTIONS, channels_about_jobs, hears_of_a_job, wanted
+from interlock.statemachine.offload.asked import BATCHES, PLANS, QUESTIONS, channels_about_jobs, hears_of_a_job, wanted
 from interlock.statemachine.pool import ChunkPool, policy_named
 from interlock.statemachine.port import BlockReferences, ConnectorMetadata, TransferJob
 
@@ -37,6 +37,8 @@ class Moves:
         sizes = {"worker": num_workers, "chunk": num_chunks}
         self.ledger = ledger = Ledger(spec, values, sizes=sizes, wanted=wanted(spec, checking=checking))
         self._sends = {a.name: channels_about_jobs(a) for a in spec.actions}
+        for action in PLANS:
+            _goes_to(ledger, "job", action, "planned")
         self._reports = {a.name for a in spec.actions if hears_of_a_job(a)}
         self._actions = {a.name: ledger.action(a.name) for a in spec.actions if a.site == Site.SCHEDULER}
         self._why_not = {action: ledger.question(action, *known) for action, known in QUESTIONS}
@@ -53,7 +55,8 @@ class Moves:
         self.next_job = 0
         self.pool: BlockReferences | None = None
         """Where references on blocks are taken, if the specification pins sources."""
-        self._outbox: dict[str, dict[int, None]] = defaultdict(dict)
+        self._planned: dict[str, list[TransferJob]] = {"store_meta": [], "load_meta": []}
+        self._flushed: dict[int, None] = {}
         self._referenced: set[int] = set()
         self._reports_due, self._is_load = ledger.term("reports_due"), ledger.term("is_load")
         self._block_of, self._by_block = ledger.function("job_block"), ledger.inverse("job_block")
@@ -80,17 +83,34 @@ class Moves:
 
         Returns how many were planned, and whether the others were not for want of a chunk.
         """
-        taken: list[Any] = []
+        first, chunks = self.next_job, self.chunks
+        numbers, planned = count(first), -1
         try:
-            planned = self.do_each(action, rows, zip(self.chunks.supply(taken), count(self.next_job)))
+            planned = self._each[action](rows, [], zip(chunks.supply(len(rows)), numbers, strict=False))
         finally:
-            is_full = bool(taken) and taken[-1] is None
-            if is_full:
-                del taken[-1]
-            first, self.next_job = self.next_job, self.next_job + len(taken)
-            for job, row, chunk in zip(count(first), rows, taken):
-                self.jobs[job] = TransferJob(job, row[0], row[1], chunk)
-        return planned, is_full
+            self.next_job = next(numbers)
+            if planned < 0:  # it raises at a row; those before it are done
+                planned = sum(self._block_of.get(job) is not None for job in range(first, self.next_job))
+            filled = zip(rows, chunks.fills(planned), strict=False)
+            self._are_planned(action, [(row[0], row[1], chunk) for row, chunk in filled], first)
+        return planned, chunks.ran_out
+
+    def plan_loads(self, rows: Sequence[tuple[str, int, int]]) -> None:
+        """Loads, each for a request, into a block and from a chunk."""
+        first = self.next_job
+        self.next_job += len(rows)
+        self._each["plan_load"](((r, b, c, job) for (r, b, c), job in zip(rows, count(first))), [])
+        self._are_planned("plan_load", rows, first)
+
+    def _are_planned(self, action: str, rows: Iterable[tuple[str, int, int]], first: int) -> None:
+        """Rows of a request, a block and a chunk are jobs now; the workers are to hear of them."""
+        jobs = [TransferJob(job, *row) for job, row in zip(count(first), rows)]
+        self.jobs.update(zip(count(first), jobs))
+        for channel in self._sends[action]:
+            self._planned[channel] += jobs
+        if self._refers:
+            for job in jobs:
+                self._hold_reference(job.block)
 
     def why_not(self, action: str, *known: Any) -> str | None:
         """The first reason against an action, or ``None``."""
@@ -110,30 +130,28 @@ class Moves:
 
     def take_metadata(self) -> ConnectorMetadata:
         """What was sent about jobs since this was last asked."""
-        sent, self._outbox = self._outbox, defaultdict(dict)
-        return ConnectorMetadata(
-            store_jobs=tuple(map(self.jobs.__getitem__, sent.get("store_meta", ()))),
-            load_jobs=tuple(map(self.jobs.__getitem__, sent.get("load_meta", ()))),
-            jobs_to_flush=tuple(sent.get("flush_meta", ())),
-        )
+        stores, loads, flushed = self._planned["store_meta"], self._planned["load_meta"], self._flushed
+        sent = ConnectorMetadata(tuple(stores), tuple(loads), tuple(flushed))
+        stores.clear()
+        loads.clear()
+        flushed.clear()
+        return sent
 
     def _moved(self, action: str, moves: Iterable[tuple[str, Any, str, str]]) -> None:
         """The pool hears of chunks; what is sent about jobs goes into the metadata."""
-        channels = [self._outbox[channel] for channel in self._sends[action]]
+        flushes = "flush_meta" in self._sends[action]
         chunk_moved, reports_due = self.chunks.moved, self._reports_due
         reports = action in self._reports
         for lifecycle, entity, _, target in moves:
             if lifecycle == "chunk":
                 chunk_moved(entity, target)
                 continue
-            for sent in channels:
-                sent[entity] = None
+            if flushes:
+                self._flushed[entity] = None
             if self._refers:
-                # One that was planned a moment ago is in the ledger only, one that is over with this report only here.
-                job = self.jobs.get(entity)
-                block = self._block_of.get(entity) if job is None else job.block
-                if block is not None:
-                    self._hold_reference(block)
+                job = self.jobs.get(entity)  # one that is over with this report is in the ledger no more
+                if job is not None:
+                    self._hold_reference(job.block)
             if reports and not reports_due(entity):
                 self.jobs.pop(entity, None)  # it is over
 
@@ -147,3 +165,16 @@ class Moves:
             assert self.pool is not None, "the specification pins sources: bind_gpu_block_pool first"
             (self.pool.touch if read else self.pool.free_blocks)([block])
             self._referenced ^= {block}
+
+
+def _goes_to(ledger: Ledger, lifecycle: str, action: str, state: str) -> None:
+    """Makes sure of where an action leads, of which it does not tell one by one.
+
+    Raises:
+        CompileError: elsewhere, in this specification.
+    """
+    reached = ledger.program.tables[lifecycle].reached_by(action)
+    if reached - {state}:
+        raise CompileError(
+            f"{action} leads a {lifecycle} to {', '.join(sorted(reached))}: the machine knows of {state}"
+        )

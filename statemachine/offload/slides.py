@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from sys import maxsize
 
 from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.moves import Moves
@@ -34,6 +35,12 @@ class Slides:
         held = {block for block in given if self._block_state.get(block) == "used"}
         if held:
             self._give_up(held)
+
+    def next_look(self, tracked: Tracked) -> int:
+        """With how many tokens a request has computed one more than those with which a window passes a block."""
+        windowed = (table for table in tracked.tables if table.group.windowed)
+        gone = (table.group.kind.gone_with(table.slid) for table in windowed)
+        return min((tokens + 1 for tokens in gone if tokens is not None), default=maxsize)
 
     def _passed(self, tracked: Tracked, computed: int) -> Iterable[tuple[str, int]]:
         """What a window has passed with so many tokens."""

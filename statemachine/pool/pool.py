@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import islice
 
 from interlock.statemachine.pool.policy import Chunk, EvictionPolicy
 from interlock.statemachine.port import Hash
@@ -37,6 +37,8 @@ class ChunkPool:
         self._absent: deque[Chunk] = deque(range(size))
         self._is_ready = bytearray(size)
         self._evicting: Chunk | None = None
+        self.ran_out = False
+        """Whether chunks were supplied to the last one that could be."""
         self.moves = 0
         """How often a chunk has moved: what was found in the pool holds while this is the same."""
 
@@ -58,19 +60,27 @@ class ChunkPool:
                 self._evicting = None
         return absent[ahead]
 
-    def supply(self, taken: list[Chunk | None]) -> Iterator[Chunk]:
-        """Chunks as :meth:`take` gives them, none twice, for moves of which the pool hears later.
+    def supply(self, wanted: int) -> Iterator[Chunk]:
+        """Up to so many chunks as :meth:`take` gives them, none twice; of those that were given :meth:`fills` is told.
 
-        Args:
-            taken: gets each before it is given, and ``None`` where there is no more.
+        Meanwhile nothing else moves. :attr:`ran_out` says whether there were fewer.
         """
-        absent = self._absent
-        for ahead in count():
-            chunk = absent[ahead] if ahead < len(absent) else self.take(ahead)
-            taken.append(chunk)
+        self.ran_out = False
+        return islice(self._absent, wanted) if wanted <= len(self._absent) else self._scraped_together(wanted)
+
+    def _scraped_together(self, wanted: int) -> Iterator[Chunk]:
+        for ahead in range(wanted):
+            chunk = self._absent[ahead] if ahead < len(self._absent) else self.take(ahead)
             if chunk is None:
+                self.ran_out = True
                 return
             yield chunk
+
+    def fills(self, number: int) -> list[Chunk]:
+        """So many of those that :meth:`supply` gave first are pending now; which they are."""
+        self.moves += number
+        popleft = self._absent.popleft
+        return [popleft() for _ in range(number)]
 
     def touch(self, chunk: Chunk) -> None:
         """A ready chunk has been of use."""

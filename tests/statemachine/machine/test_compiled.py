@@ -50,8 +50,8 @@ def test_no_hand_written_code_knows_a_switch_or_its_values():
     ("switches", "python"),
     [
         ({"store_dedup": "in_flight"}, "b in _in_flight"),
-        ({"store_dedup": "per_step"}, "for jx in by_job_block(b, ())"),
-        ({"store_dedup": "in_flight_by_hash"}, "for b2 in by_block_hash("),
+        ({"store_dedup": "per_step"}, "jx_members := by_job_block(b, ())"),
+        ({"store_dedup": "in_flight_by_hash"}, "b2_members := by_block_hash("),
     ],
 )
 def test_dedup_is_compiled_from_its_term_to_look_ups(switches, python):
