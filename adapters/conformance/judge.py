@@ -10,14 +10,15 @@ from interlock.adapters.conformance.driver import Seen
 from interlock.proofs.conformance.hidden import as_events
 from interlock.proofs.conformance.observed import Label, ObservedGraph
 from interlock.proofs.replay import ReplayResult, run_replay_as_written
-from interlock.statemachine.trace import Trace, TraceHeader, event, header, write_trace
+from interlock.statemachine.trace import Trace, TraceEvent, TraceHeader, event, header, write_trace
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Replays at any size: what a slice leaves out is in the specification all the same.
 
-    Its traces are in the specification's names, and name the hidden steps that explain them.
+    Its traces are in the specification's names, but for requests: who gives a request that comes later an id of its
+    own has another one there too, of which no store of an earlier one is. They name the hidden steps that explain them.
 
     Args:
         source: ``vllm`` holds a connector to the properties alone, anything else to guards of policy too.
@@ -29,13 +30,19 @@ class Judge:
     source: str
     preset: str
 
-    def __call__(self, path: Sequence[Label], last: Seen) -> ReplayResult:
-        """Whether some behaviour of the specification explains a path of the graph and an event that is no edge."""
-        return run_replay_as_written(self._trace(path, last, {}), spec=self.graph.spec)
+    def __call__(self, path: Sequence[Label], told: Sequence[Seen], last: Seen) -> ReplayResult:
+        """Whether some behaviour of the specification explains a path of the graph and an event that is no edge.
 
-    def write(self, file: Path, path: Sequence[Label], last: Seen | None, meta: dict[str, str]) -> None:
+        Args:
+            told: the events of the path as they were seen, and perhaps more.
+        """
+        return run_replay_as_written(self._trace(path, told, last, {}), spec=self.graph.spec)
+
+    def write(
+        self, file: Path, path: Sequence[Label], told: Sequence[Seen], last: Seen | None, meta: dict[str, str]
+    ) -> None:
         """A failure's trace, for ``interlock replay``, which judges it by the same rules."""
-        trace = self._trace(path, last, meta)
+        trace = self._trace(path, told, last, meta)
         write_trace(file, trace.header, trace.events)
 
     def write_planned(self, file: Path, path: Sequence[Label], meta: dict[str, str]) -> None:
@@ -43,13 +50,25 @@ class Judge:
         head = self._header({"connector": self.connector, **meta}, "conformance", whole=False)
         write_trace(file, head, as_events(self.graph, path))
 
-    def _trace(self, path: Sequence[Label], last: Seen | None, meta: dict[str, str]) -> Trace:
-        events = as_events(self.graph, path)
+    def _trace(self, path: Sequence[Label], told: Sequence[Seen], last: Seen | None, meta: dict[str, str]) -> Trace:
+        events = self._own_requests(as_events(self.graph, path), told)
         if last is not None:
             events.append(event(len(events), last.event, **last.args))
         slice_ = self.graph.slice.name
         head = self._header({"connector": self.connector, "slice": slice_, **meta}, self.source, whole=True)
         return Trace(head, tuple(events), "")
+
+    def _own_requests(self, events: list[TraceEvent], told: Sequence[Seen]) -> list[TraceEvent]:
+        """Requests under the names that they were seen with; hidden steps are of the one that has the name by then."""
+        seen, names, renamed = iter(told), dict[str, str](), list[TraceEvent]()
+        for e in events:
+            of_requests = [p for p in e.args if self.graph.sorts[p] == "request"]
+            if not e.hidden:
+                own = next(seen).args
+                names.update({e.args[p]: own[p] for p in of_requests if p in own})
+            args = {p: names[x] if p in of_requests else x for p, x in e.args.items()}
+            renamed.append(e.model_copy(update={"args": args}))
+        return renamed
 
     def _header(self, meta: dict[str, str], source: str, *, whole: bool) -> TraceHeader:
         graph = self.graph

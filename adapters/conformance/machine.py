@@ -70,6 +70,7 @@ class _Play:
         match event:
             case "add_request":
                 request = self._now[name] = self._to_come.pop()
+                request.request_id = name  # as in the specification, an id may come again while its stores are open
                 self._full[name] = 0
                 self._machine.on_new_request(request)
                 told.append(Seen(event, {"r": request.request_id}))
@@ -107,15 +108,21 @@ class _Play:
         names = [dict(x.args).get("r", "") for x in piece if x.event not in ("preempt", order.BUILD)]
         rows: dict[bool, list[ScheduledRequest]] = {True: [], False: []}
         untold: dict[str, tuple[str, ...]] = {}
+        unfilled: set[str] = set()
         for name in dict.fromkeys(n for n in names if n in self._now and self._now[n].request_id not in self._kept):
             running = name in self._tokens
-            row = self._visit(name, [(at + i, x) for i, x in enumerate(piece) if dict(x.args).get("r") == name])
+            mine = [(at + i, x) for i, x in enumerate(piece) if dict(x.args).get("r") == name]
+            hits = {dict(x.args)["b"] for _, x in mine if x.event == "hit"}
+            row = None if hits & unfilled else self._visit(name, mine)
             if row is None:
                 untold[name] = ("hit", "allocate", "publish")
             elif row.num_scheduled_tokens:
                 rows[running].append(row)
+                continue
             else:
                 untold[name] = ("publish",)  # it loads, and computes nothing
+            # What it was to fill is not there for those that are visited later.
+            unfilled |= {dict(x.args)["b"] for _, x in mine if x.event == "publish"}
         for x in piece:
             args = dict(x.args)
             visits = ("preempt", "hit", "allocate", "publish")

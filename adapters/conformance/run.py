@@ -56,6 +56,7 @@ def run_conformance(
     vllm: str | None = None,
     sets: dict[str, str] | None = None,
     budget: float = 300.0,
+    sample: int | None = None,
     trace_dir: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> ConformanceResult:
@@ -67,6 +68,7 @@ def run_conformance(
         vllm: a release; default: the installed one, else the newest that is supported.
         sets: switches of our own machine; the graph stays that of the specification, so what they change is found.
         budget: seconds for all slices; what is neither covered nor explained by then is inconclusive.
+        sample: how many edges of each slice are asked for, drawn at random; that is inconclusive as well.
 
     Raises:
         UnknownName: a slice, sort, switch or value that module kv does not have.
@@ -92,7 +94,7 @@ def run_conformance(
             sizes = {**slice_.scope, **(scope or {}), **played.fixed}
             graph = ObservedGraph(spec, spec.switch_values(played.preset), slice_, sizes)
             judge = Judge(graph, connector, played.source, played.preset)
-            suite = Suite(graph, played.driver(graph), judge, deadline, trace_dir, progress)
+            suite = Suite(graph, played.driver(graph), judge, deadline, trace_dir, progress, sample)
             coverage = suite.run()
             undecided = undecided or suite.undecided
             result.slices.append(coverage)

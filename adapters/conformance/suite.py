@@ -41,6 +41,7 @@ class Suite:
     Args:
         deadline: when to stop, on :func:`time.monotonic`'s clock; what is uncovered by then is unexplained.
         folder: where the traces go; ``None`` for nowhere.
+        sample: how many of the edges are asked for; the others are left, as they are when time is up. ``None``: all.
     """
 
     graph: ObservedGraph
@@ -49,6 +50,7 @@ class Suite:
     deadline: float
     folder: Path | None = None
     progress: Callable[[Progress], None] | None = None
+    sample: int | None = None
     planner: Planner = field(init=False)
     failures: dict[str, Failure] = field(default_factory=dict)
     undecided: str = ""
@@ -59,6 +61,8 @@ class Suite:
 
     def __post_init__(self) -> None:
         self.planner = Planner(self.graph, self.driver.attempts, self.driver.length, frozenset(self.driver.never))
+        if self.sample is not None:
+            self.planner.ask_only_for(self.sample)
 
     def run(self) -> SliceCoverage:
         """Play until nothing is left that can be covered."""
@@ -107,7 +111,7 @@ class Suite:
         for s in told:
             at = len(run.seen)
             hint = labels[at] if left is None and at < len(labels) else None
-            view, args = run.walk.view, run.walk.named(s.args)
+            view, args = run.walk.view, {**run.walk.named(s.args), **self._requests(s)}
             label = run.walk.step(s.event, s.args, hint)
             run.seen.append(s)
             self.events += 1
@@ -122,9 +126,12 @@ class Suite:
                 left = (at, f"it decides otherwise: {s.event}")
         return left
 
+    def _requests(self, seen: Seen) -> dict[str, str]:
+        return {p: name for p, name in seen.args.items() if self.graph.sorts[p] == "request"}
+
     def _left_graph(self, run: _Run, last: Seen) -> str:
         """What an event is that the slice does not have: forbidden, or beyond the slice."""
-        replayed = self.judge(run.path, last)
+        replayed = self.judge(run.path, run.seen, last)
         if replayed.verdict == "violated":
             false = replayed.false_conjunct
             against = false.conjunct if false is not None else next((v.property for v in replayed.violations), "")
@@ -146,7 +153,7 @@ class Suite:
         failure = self.failures[name] = Failure(name, kind, slice_, event, reason, told, traces=count)
         if self.folder is not None:
             file = self.folder / f"{slice_}.{name.replace(':', '.').rstrip('.')}.jsonl"
-            self.judge.write(file, run.path, last, {"failure": name, "reason": reason})
+            self.judge.write(file, run.path, run.seen, last, {"failure": name, "reason": reason})
             failure.trace = str(file)
 
     def _leave(self, trace: list[Step], at: int, reason: str) -> str:

@@ -8,7 +8,9 @@ otherwise than a trace hopes: what it was asked for in vain, no later trace pass
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from random import Random
 from typing import NamedTuple
 
 from interlock.proofs.conformance import order
@@ -56,12 +58,14 @@ class Planner:
         self._whole: list[bool] = []
         self._moves: list[list[Move]] = []
         self._build()
-        self._dead: set[int] = set()
+        self._nodes: dict[int, list[int]] = {}
+        for node, view in enumerate(self._view):
+            self._nodes.setdefault(view, []).append(node)
         self._asked: dict[Step, int] = {}
         self.covered: set[int] = set()
         self.told = self.still_reachable()
-        for moves in self._moves:
-            moves[:] = [m for m in moves if m.label.event not in never]
+        for node in range(len(self._moves)):
+            self._leave_out(node, lambda m: m.label.event in never)
         self._uncovered = self.still_reachable()
 
     @property
@@ -78,12 +82,16 @@ class Planner:
         return new
 
     def refuse(self, step: Step) -> None:
-        """An edge was asked for, and something else was seen."""
+        """An edge was asked for, and something else was seen; after so many attempts, no trace asks for it again."""
         self._asked[step] = self._asked.get(step, 0) + 1
+        if self._asked[step] >= self._attempts:
+            for node in self._nodes[step.view]:
+                self._leave_out(node, lambda m: m.label == step.label)
 
-    def is_refused(self, view: int, label: Label) -> bool:
-        """Whether no trace asks for an edge any more."""
-        return self._asked.get(Step(view, label), 0) >= self._attempts
+    def ask_only_for(self, edges: int) -> None:
+        """So many classes of edges, always the same; others are passed through on the way to them."""
+        listed = sorted(self._uncovered)
+        self._uncovered = set(Random(0).sample(listed, min(edges, len(listed))))
 
     def next_trace(self) -> list[Step]:
         """A trace that covers something new if it is followed; empty if none is left."""
@@ -92,11 +100,11 @@ class Planner:
             if not path or self._whole[node]:
                 return path
             # Every way to end the schedule() at hand has been refused since: nothing leads there any more.
-            self._dead |= self._without_end()
+            self._close(self._without_end())
 
     def still_reachable(self) -> set[int]:
         """The classes that some trace without refused edges has."""
-        return {m.kind for n in self._reachable() for m in self._leaving(n)}
+        return {m.kind for n in self._reachable() for m in self._moves[n]}
 
     def _build(self) -> None:
         number = {(0, order.START): START}
@@ -134,17 +142,18 @@ class Planner:
             trace += path
         return trace, node
 
-    def _leaving(self, node: int) -> Iterator[Move]:
-        view = self._view[node]
-        for m in self._moves[node]:
-            if m.target not in self._dead and not self.is_refused(view, m.label):
-                yield m
+    def _leave_out(self, node: int, which: Callable[[Move], bool]) -> None:
+        self._moves[node] = [m for m in self._moves[node] if not which(m)]
+
+    def _close(self, nodes: AbstractSet[int]) -> None:
+        for n in range(len(self._moves)):
+            self._leave_out(n, lambda m: m.target in nodes)
 
     def _reachable(self) -> set[int]:
         reached = {START}
         todo = [START]
         while todo:
-            for m in self._leaving(todo.pop()):
+            for m in self._moves[todo.pop()]:
                 if m.target not in reached:
                     reached.add(m.target)
                     todo.append(m.target)
@@ -154,7 +163,7 @@ class Planner:
         """Nodes inside a schedule() from which it cannot be told to its end."""
         comes_from: dict[int, list[int]] = {}
         for n in self._reachable():
-            for m in self._leaving(n):
+            for m in self._moves[n]:
                 comes_from.setdefault(m.target, []).append(n)
         ends = {n for n in comes_from if self._whole[n]}
         todo = list(ends)
@@ -175,7 +184,7 @@ class Planner:
         todo = deque([start])
         while todo:
             node = todo.popleft()
-            for m in self._leaving(node):
+            for m in self._moves[node]:
                 if m.kind in wanted if wanted is not None else self._whole[m.target]:
                     return [*self._back(came_by, node, start), Step(self._view[node], m.label)], m.target
                 if m.target not in came_by and m.target != start:

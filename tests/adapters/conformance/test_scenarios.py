@@ -3,31 +3,18 @@
 from pathlib import Path
 
 import pytest
+from support.labels import STEP, labels
 
 from interlock.adapters.conformance import vllm
 from interlock.adapters.conformance.driver import Inexpressible
 from interlock.adapters.conformance.prefixes import planned_requests
 from interlock.adapters.conformance.presets import preset_of
-from interlock.proofs.conformance.observed import Label
 from interlock.spec.language.specification import UnknownName
 
 
-def trace(*said: str) -> list[Label]:
-    """``"publish r0 b0 h0"`` as a label."""
-    sorts = {"r": "request", "b": "block", "h": "hash", "c": "chunk", "j": "job"}
-    labels = []
-    for line in said:
-        name, *args = line.split()
-        labels.append(Label(name, tuple((a[0], f"{sorts[a[0]]}{a[1:]}") for a in args)))
-    return labels
-
-
-STEP = ("build_connector_meta", "update_from_output")
-
-
 def test_a_request_fills_its_block_in_the_step_in_which_the_trace_does():
-    at_once = vllm.operations(trace("add_request r0", "allocate b0 r0", "publish b0 h0 r0", *STEP, "finish r0"))
-    later = vllm.operations(trace("add_request r0", "allocate b0 r0", *STEP, "publish b0 h0 r0", *STEP, *STEP))
+    at_once = vllm.operations(labels("add_request r0", "allocate b0 r0", "publish b0 h0 r0", *STEP, "finish r0"))
+    later = vllm.operations(labels("add_request r0", "allocate b0 r0", *STEP, "publish b0 h0 r0", *STEP, *STEP))
 
     assert at_once == [
         {"op": "add", "request": "request0#0", "prompt": ["hash0"], "tail": 0, "max_tokens": 1},
@@ -39,7 +26,7 @@ def test_a_request_fills_its_block_in_the_step_in_which_the_trace_does():
 
 def test_a_job_is_over_before_the_step_that_reports_it():
     operations = vllm.operations(
-        trace(
+        labels(
             "add_request r0",
             "allocate b0 r0",
             "publish b0 h0 r0",
@@ -56,7 +43,7 @@ def test_a_job_is_over_before_the_step_that_reports_it():
 
 
 def test_a_request_has_one_prefix_at_each_place():
-    twice = trace(
+    twice = labels(
         "add_request r0", "allocate b0 r0", "publish b0 h0 r0", *STEP, "preempt r0", "allocate b0 r0",
         "publish b0 h1 r0", *STEP,
     )  # fmt: skip
