@@ -1,4 +1,4 @@
-"""Rows of public failures that our KV machine cannot have, each beside a mutant that has it again.
+"""Rows of public failures that ours cannot have, each beside a mutant that has it again.
 
 Ids are those of `interlock show failures`. A row plays on the machine what was reported; its mutant is a change of
 the specification that the machine runs, or of a method, and must fail by what the row says.
@@ -16,8 +16,30 @@ from interlock.statemachine.errors import SpecificationViolation
 
 
 @dataclass(frozen=True)
-class Row:
-    """A failure.
+class PublicFailure:
+    """What every row has."""
+
+    id: str
+    title: str
+
+    def __str__(self):
+        return f"{self.id}-{self.title.replace(' ', '-')}"
+
+
+def each(rows):
+    """A test per row."""
+    return pytest.mark.parametrize("row", rows, ids=str)
+
+
+def are_public_failures(rows, models=("yes",)):
+    """Whether they are known, each once, and as a rule those that a model can show in full."""
+    known = {f.id: f.model for f in FAILURES}
+    return all(known.get(r.id) in models for r in rows) and len({r.id for r in rows}) == len(rows)
+
+
+@dataclass(frozen=True)
+class Row(PublicFailure):
+    """A failure of the KV machine.
 
     Args:
         seen: what the mutant fails with.
@@ -25,16 +47,11 @@ class Row:
             given the one that was there.
     """
 
-    id: str
-    title: str
     play: Callable
     seen: str
     switches: dict = field(default_factory=dict)
     change: str = ""
     patch: tuple[type, str, Callable] | None = None
-
-    def __str__(self):
-        return f"{self.id}-{self.title.replace(' ', '-')}"
 
     def play_on_its_mutant(self, driver, monkeypatch):
         spec = apply(SPECIFICATION, self.change) if self.change else SPECIFICATION
@@ -56,10 +73,32 @@ class Rows(list):
 
         return add
 
-    def are_public_failures_that_a_model_can_show(self):
-        known = {f.id: f.model for f in FAILURES}
-        return {known.get(r.id) for r in self} == {"yes"} and len({r.id for r in self}) == len(self)
+
+class OnTheMachine:
+    """What a file tests with each of its rows."""
+
+    def test_the_machine_does_not(self, driver, row):
+        row.play(driver)
+
+    def test_its_mutant_does(self, driver, row, monkeypatch):
+        row.play_on_its_mutant(driver, monkeypatch)
 
 
 def check(holds, otherwise):
     assert holds, otherwise
+
+
+def places(jobs):
+    return [(j.request, j.block) for j in jobs]
+
+
+def stored(d, hashes, name="S", first=50, groups=1):
+    """These hashes are in ready chunks of every group, and nobody is left."""
+    n = len(hashes) + 1
+    tables = [list(range(first + g * n, first + g * n + n)) for g in range(groups)]
+    d.add(name, hashes)
+    d.admit(name, tables if groups > 1 else tables[0])
+    jobs = d.build().store_jobs
+    d.finish(name)
+    d.update(completed=[j.job for j in jobs])
+    d.step()

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from support.failure_rows import PublicFailure, are_public_failures, each
 
 from interlock.adapters.embedded import Abort, Add, Complete, EmbeddedEngine, Fail, Sizes, Step, run
 from interlock.adapters.embedded.request import Status
 from interlock.adapters.embedded.schedule import Scheduler
 from interlock.adapters.embedded.transfers import Transfers
 from interlock.adapters.embedded.worker import Worker
-from interlock.spec.failures import FAILURES
 from interlock.statemachine.errors import SpecificationViolation
 from interlock.statemachine.recovery import Group, LoadRecovery
 
@@ -28,7 +28,7 @@ LOADING = (
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(PublicFailure):
     """A failure: operations while B is loading, and a method replaced, given the one that was there.
 
     Args:
@@ -36,8 +36,6 @@ class Row:
         shows: the event by which the run comes to what was reported.
     """
 
-    id: str
-    title: str
     scenario: tuple
     seen: str
     patch: tuple[type, str, Callable]
@@ -110,7 +108,7 @@ def play(row):
     return {e.event for e in played.events}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r.id}-{r.title.replace(' ', '-')}")
+@each(ROWS)
 class TestRow:
     def test_the_engine_does_not(self, row):
         assert row.shows in play(row)
@@ -124,7 +122,4 @@ class TestRow:
 
 
 def test_each_row_is_a_public_failure_that_a_model_can_show():
-    known = {f.id: f.model for f in FAILURES}
-
-    assert {known.get(r.id) for r in ROWS} == {"yes"}
-    assert len({r.id for r in ROWS}) == len(ROWS)
+    assert are_public_failures(ROWS)

@@ -7,17 +7,16 @@ would ask; its mutant is another value of a switch, or a change of the specifica
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import pytest
 from support.encoder_engine import Engine, feature
+from support.failure_rows import PublicFailure, are_public_failures, each
 
 from interlock.proofs.mutation.changes import apply
 from interlock.spec.encoder import SPECIFICATION
-from interlock.spec.failures import FAILURES
 from interlock.statemachine.encoder.entries import Entries
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(PublicFailure):
     """A failure.
 
     Args:
@@ -26,8 +25,6 @@ class Row:
         switches, change: of the specification; patch: replaces a method of :class:`Entries`, given the one there was.
     """
 
-    id: str
-    title: str
     play: Callable[[Engine], bool]
     property: str = ""
     sizes: dict = field(default_factory=dict)
@@ -108,7 +105,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r.id}-{r.title.replace(' ', '-')}")
+@each(ROWS)
 class TestRow:
     def test_the_scheduler_does_not(self, engine, row, monkeypatch):
         if row.patch is not None:  # the specification alone prevents it too
@@ -129,6 +126,4 @@ class TestRow:
 
 
 def test_each_row_is_a_public_failure_that_a_model_can_show():
-    known = {f.id: f.model for f in FAILURES}
-
-    assert {known.get(r.id) for r in ROWS} <= {"yes", "partly"}
+    assert are_public_failures(ROWS, ("yes", "partly"))

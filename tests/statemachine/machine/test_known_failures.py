@@ -1,7 +1,6 @@
 """Public failures that our machine cannot have, each beside a mutant that has it again."""
 
-import pytest
-from support.failure_rows import Rows, check
+from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places, stored
 
 from interlock.statemachine.deadlines import Deadlines
 from interlock.statemachine.machine import KVOffloadMachine
@@ -16,31 +15,13 @@ ROWS = Rows()
 row = ROWS.row
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
-class TestRow:
-    def test_the_machine_does_not(self, driver, row):
-        row.play(driver)
-
-    def test_its_mutant_does(self, driver, row, monkeypatch):
-        row.play_on_its_mutant(driver, monkeypatch)
+@each(ROWS)
+class TestRow(OnTheMachine):
+    pass
 
 
 def test_each_row_is_a_public_failure_that_a_model_can_show():
-    assert ROWS.are_public_failures_that_a_model_can_show()
-
-
-def places(jobs):
-    return [(j.request, j.block) for j in jobs]
-
-
-def stored(d, hashes, name="S", first=50):
-    """These hashes are in ready chunks, and nobody is left."""
-    d.add(name, hashes)
-    d.admit(name, range(first, first + len(hashes) + 1))
-    jobs = d.build().store_jobs
-    d.finish(name)
-    d.update(completed=[j.job for j in jobs])
-    d.step()
+    assert are_public_failures(ROWS)
 
 
 # -- jobs and their reports ------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 from copy import copy
 
-import pytest
-from support.failure_rows import Rows, check
+from support import failure_rows
+from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places
 
 from interlock.statemachine.lookup import FullAttention, Mamba, SlidingWindow
 from interlock.statemachine.machine import KVOffloadMachine
@@ -20,32 +20,17 @@ WINDOW = (FullAttention(4), SlidingWindow(4, 4))
 STATE = (FullAttention(4), Mamba(4))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
-class TestRow:
-    def test_the_machine_does_not(self, driver, row):
-        row.play(driver)
-
-    def test_its_mutant_does(self, driver, row, monkeypatch):
-        row.play_on_its_mutant(driver, monkeypatch)
+@each(ROWS)
+class TestRow(OnTheMachine):
+    pass
 
 
 def test_each_row_is_a_public_failure_that_a_model_can_show():
-    assert ROWS.are_public_failures_that_a_model_can_show()
+    assert are_public_failures(ROWS)
 
 
-def places(jobs):
-    return [(j.request, j.block) for j in jobs]
-
-
-def stored(d, hashes, name="S", first=50):
-    """These hashes are in ready chunks of every group, and nobody is left."""
-    n = len(hashes) + 1
-    d.add(name, hashes)
-    d.admit(name, [list(range(first + g * n, first + g * n + n)) for g in range(2)])
-    jobs = d.build().store_jobs
-    d.finish(name)
-    d.update(completed=[j.job for j in jobs])
-    d.step()
+def stored(d, hashes):
+    failure_rows.stored(d, hashes, groups=2)
 
 
 def _stays(slide):

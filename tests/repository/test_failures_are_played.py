@@ -1,0 +1,107 @@
+"""Each public failure that a model can show is played on ours, beside a mutant that has it again, or says why not."""
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from interlock.spec.failures import FAILURES
+
+TESTS = Path(__file__).parent.parent
+PLAYED_IN = sorted(TESTS.rglob("test_known_failures*.py"))
+
+PRODUCER = "Blocks or leases that a prefill engine holds for a decode engine: ours offloads within one engine."
+BOTH_SIDES = "What a prefill and a decode engine tell each other: ours offloads within one engine."
+COMPOSITE = "Several connectors behind one: ours is one connector."
+TIERS = "Places below the CPU tier, or eviction between tiers: ours has one tier."
+ADMISSION = "The scheduler decides who is admitted or preempted, and when; a connector is only told."
+WORKER = "A worker owes one report per copy, and ours waits for it: releasing before would free what is being written."
+ENGINE_BLOCKS = "The engine's own block table or pool, which ours is told of and does not keep."
+
+NOT_PLAYED = {
+    "B-015": TIERS,
+    "B-020": WORKER,
+    "B-053": COMPOSITE,
+    "B-058": ADMISSION,
+    "B-059": ADMISSION,
+    "B-062": ADMISSION,
+    "B-063": "The engine holds a request's blocks until its last step has run; tests/spec shows it (late_write_at_stop).",
+    "B-065": PRODUCER,
+    "B-072": COMPOSITE,
+    "B-073": COMPOSITE,
+    "B-084": BOTH_SIDES,
+    "B-085": PRODUCER,
+    "B-087": PRODUCER,
+    "B-088": PRODUCER,
+    "B-089": PRODUCER,
+    "B-090": BOTH_SIDES,
+    "B-091": WORKER,
+    "B-096": BOTH_SIDES,
+    "B-104": BOTH_SIDES,
+    "B-106": BOTH_SIDES,
+    "B-122": WORKER,
+    "B-130": "At a request's end ours answers whether blocks stay, by a bool: there is no empty answer beside none.",
+    "B-136": ENGINE_BLOCKS,
+    "B-139": BOTH_SIDES,
+    "B-141": "A request's KV is in the tier by its hash and for everybody: it is no request's, and none has to drop it.",
+    "B-142": BOTH_SIDES,
+    "B-143": TIERS,
+    "B-148": ENGINE_BLOCKS,
+    "B-150": PRODUCER,
+    "B-151": PRODUCER,
+    "B-153": TIERS,
+    "B-161": PRODUCER,
+    "B-163": PRODUCER,
+    "B-164": "Nothing in ours waits: a call that returns is all there is. tests/spec/admission shows the engine that does.",
+    "B-165": "The engine charges outputs to requests; recovery is told of its counts. spec/engine shows it (stale_in).",
+    "B-170": ADMISSION,
+    "B-183": "Ours has no escape that frees blocks: B-178 plays the stalled store, B-055 the load of a request that ends.",
+    "B-185": COMPOSITE,
+    "B-188": "Ours plans with the blocks at hand and sends at once; before there is only a lookup, whose end B-181 plays.",
+    "B-189": "A store that is not planned leaves no record, for jobs are made with their chunk; B-181 asks for records.",
+}
+"""Those of which no row is played, and why: what the failure needs, ours does not have."""
+
+
+def played(file):
+    spec = importlib.util.spec_from_file_location(f"rows_of_{file.parent.name}_{file.stem}", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [row.id for row in module.ROWS]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return [id_ for file in PLAYED_IN for id_ in played(file)]
+
+
+def test_each_failure_that_a_model_can_show_is_played_or_has_a_reason(rows):
+    wanted = {f.id for f in FAILURES if f.model == "yes"}
+
+    assert wanted - set(rows) - NOT_PLAYED.keys() == set(), "play it in a test_known_failures*.py, or say why not here"
+
+
+def test_what_is_played_needs_no_reason_and_is_played_in_one_place(rows):
+    assert NOT_PLAYED.keys() & set(rows) == set()
+    assert {id_: n for id_, n in Counter(rows).items() if n > 1} == {}
+
+
+def test_reasons_are_of_failures_that_a_model_can_show_and_name_rows_that_are_played(rows):
+    known = {f.id for f in FAILURES if f.model == "yes"}
+    named = {word.strip(":,;.") for reason in NOT_PLAYED.values() for word in reason.split() if word.startswith("B-")}
+
+    assert NOT_PLAYED.keys() <= known
+    assert named <= set(rows)
+
+
+@pytest.mark.parametrize(
+    ("reason", "tags"),
+    [(PRODUCER, {"pd"}), (BOTH_SIDES, {"pd"}), (COMPOSITE, {"multi"})],
+    ids=["producer", "both-sides", "composite"],
+)
+def test_a_reason_is_given_only_where_the_report_needs_what_ours_lacks(reason, tags):
+    given = {f.id: set(f.tags) for f in FAILURES if NOT_PLAYED.get(f.id) == reason}
+
+    assert given
+    assert {id_ for id_, has in given.items() if not tags <= has} == set()

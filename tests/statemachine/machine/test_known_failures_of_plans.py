@@ -1,0 +1,187 @@
+"""Public failures of plans and reports around a request's end that our machine cannot have, each beside a mutant."""
+
+from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places, stored
+
+from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.running import Visit
+from interlock.statemachine.offload.stores import Stores
+
+ROWS = Rows()
+row = ROWS.row
+
+
+@each(ROWS)
+class TestRow(OnTheMachine):
+    pass
+
+
+def test_each_row_is_a_public_failure_that_a_model_can_show():
+    assert are_public_failures(ROWS)
+
+
+# -- requests that end early -----------------------------------------------------------------------------
+
+
+def _queues_a_load(match):
+    def patched(self, request, computed):
+        answer = match(self, request, computed)
+        if answer[1]:
+            self._visits.append(Visit(self._tracked[request.request_id], ((7,),), answer[0]))
+        return answer
+
+    return patched
+
+
+@row(
+    "B-014",
+    "a lookup queues nothing that outlives its request",
+    "finished: allocate is illegal",
+    patch=(KVOffloadMachine, "get_num_new_matched_tokens", _queues_a_load),
+)
+def cancelled_in_the_step_of_its_lookup(make):
+    d = make()
+    stored(d, ["h1"])
+    d.add("B", ["h1", "h2"])
+    d.match("B")
+    d.finish("B")
+
+    check(not d.build().load_jobs, "a load for a request that has ended")
+
+
+def _no_loads_of_others(update):
+    def patched(self, output):
+        others = {
+            j for j in output.completed if self._moves.loads(j) and self._moves.jobs[j].request not in self._tracked
+        }
+        wanted = {j: n for j, n in output.completed.items() if j not in others}
+        update(self, type(output)(wanted, output.failed, output.finished_recving))
+
+    return patched
+
+
+def _loads_and_is_aborted(d):
+    stored(d, ["h1"])
+    d.add("B", ["h1", "h2"])
+    d.load("B", [7], external_blocks=1)
+    (job,) = d.build().load_jobs
+    d.update()
+    d.finish("B")
+    d.step(completed=[job.job])
+
+
+@row(
+    "B-159",
+    "a report on a load of an aborted request counts",
+    "still waits",
+    patch=(KVOffloadMachine, "update_connector_output", _no_loads_of_others),
+)
+def aborted_while_it_loads(make):
+    d = make()
+    _loads_and_is_aborted(d)
+
+    check(not d.machine.has_pending_work(), "it still waits for a report that has been")
+
+
+@row(
+    "B-132",
+    "an aborted load gives its place in the tier back",
+    "is held",
+    patch=(KVOffloadMachine, "update_connector_output", _no_loads_of_others),
+)
+def another_needs_the_place_of_an_aborted_load(make):
+    d = make(chunks=1)
+    _loads_and_is_aborted(d)
+    d.add("C", ["g1"])
+    d.admit("C", [3, 4])
+
+    check(places(d.build().store_jobs) == [("C", 3)], "the chunk of the aborted load is held")
+
+
+# -- stores ----------------------------------------------------------------------------------------------
+
+
+def _not_of_those_that_loaded(scan):
+    return lambda self, behind: scan(self, [tracked for tracked in behind if not tracked.found.chunks])
+
+
+@row(
+    "B-174",
+    "who has loaded stores what it computes",
+    "is not stored",
+    patch=(Stores, "scan", _not_of_those_that_loaded),
+)
+def computes_more_than_it_loaded(make):
+    d = make()
+    stored(d, ["h1"])
+    d.add("B", ["h1", "h2"])
+    d.load("B", [7], external_blocks=1)
+    (job,) = d.build().load_jobs
+    d.update(completed=[job.job], received=["B"])
+    d.admit("B", [7, 8, 9])
+
+    check(places(d.build().store_jobs) == [("B", 8)], "the block behind the loaded one is not stored")
+
+
+def _until_it_has_ended(update):
+    def patched(self, output):
+        wanted = {j: n for j, n in output.completed.items() if self._moves.jobs[j].request not in self._tracked}
+        update(self, type(output)(wanted, output.failed, output.finished_recving))
+
+    return patched
+
+
+@row(
+    "B-179",
+    "a store counts as done in the step of its report",
+    "kept back",
+    patch=(KVOffloadMachine, "update_connector_output", _until_it_has_ended),
+)
+def the_first_part_of_a_prompt_is_stored(make):
+    d = make()
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3], tokens=4)
+    (job,) = d.build().store_jobs
+    d.update(completed=[job.job])
+    d.go_on("A", 4, 1)
+    d.build()
+    d.add("B", ["h1", "x"])
+
+    check(d.match("B") == (4, True), "the completion is kept back while A runs")
+
+
+def _all_is_done(_):
+    return lambda self, action, rows, first: (len(rows), False)
+
+
+@row("B-134", "a refused store is not taken for done", "never stored", patch=(Stores, "_plan", _all_is_done))
+def the_tier_was_full_and_has_room_again(make):
+    d = make(chunks=1)
+    d.add("A", ["h1"])
+    d.add("B", ["g1"])
+    d.admit("A", [1, 2])
+    d.admit("B", [3, 4])
+    stores = d.build().store_jobs
+    for _ in range(2):
+        d.update(completed=[j.job for j in stores])
+        d.go_on("B", 5, 0)
+        stores = d.build().store_jobs
+        if places(stores) == [("B", 3)]:
+            return
+
+    check(False, "g1 was never stored")
+
+
+def _buffered(_):
+    return lambda self, action, rows, first: (first, True)
+
+
+@row("B-186", "what ends at once is stored all the same", "lost", patch=(Stores, "_plan", _buffered))
+def short_requests_end_one_after_the_other(make):
+    d = make(chunks=8)
+    for i in range(3):
+        stored(d, [f"h{i}"], name=f"A{i}", first=10)
+    for i in range(3):
+        d.add(f"B{i}", [f"h{i}", "x"])
+
+    found = [d.match(f"B{i}")[0] for i in range(3)]
+    check(found == [4, 4, 4], f"what was accepted is lost: {found}")
