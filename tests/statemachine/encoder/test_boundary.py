@@ -3,11 +3,13 @@
 import inspect
 
 import pytest
-from support.encoder_engine import Engine, feature
+from support.encoder_engine import Engine, Request, feature
 
 from interlock.proofs.replay import run_replay
 from interlock.spec.encoder import SPECIFICATION
 from interlock.statemachine.encoder import EncoderCachePort, EncoderCacheScheduler
+from interlock.statemachine.encoder.port import EncoderOutput
+from interlock.statemachine.errors import NoOpenVisit, UnknownRequest
 from interlock.statemachine.trace import Trace
 
 CALLS = [name for name, call in vars(EncoderCachePort).items() if inspect.isfunction(call) and not name.startswith("_")]
@@ -57,3 +59,41 @@ def test_a_journal_of_the_old_value_is_no_behaviour_of_the_sound_one():
 
     assert result.verdict == "violated"
     assert result.stopped
+
+
+OF_A_REQUEST = [
+    ("request_finished", ()),
+    ("ensure_cache_available", (0,)),
+    ("request_scheduled", (0, 8)),
+    ("kv_load_started", ()),
+    ("free", ()),
+]
+IN_A_VISIT = [("check_and_update_cache", (0,)), ("can_allocate", (0,)), ("update_state_after_alloc", (0,))]
+REPORTS = [("finished_recving", ("B",)), ("failed_recving", ("B",)), ("num_computed_tokens", {"B": 8})]
+
+
+@pytest.mark.parametrize(("call", "more"), OF_A_REQUEST)
+def test_a_call_about_a_request_that_is_unknown_says_which_call(engine, call, more):
+    with pytest.raises(UnknownRequest, match=f"^{call}: request 'B' has not arrived"):
+        getattr(engine(judge=False).machine, call)(Request("B", ()), *more)
+
+
+@pytest.mark.parametrize(("call", "more"), IN_A_VISIT)
+def test_a_call_outside_a_visit_says_which_call(engine, call, more):
+    e = engine(judge=False)
+    a = e.add("A", feature("x", 0))
+
+    with pytest.raises(NoOpenVisit, match=f"^{call}: schedule"):
+        getattr(e.machine, call)(a, *more)
+
+
+@pytest.mark.parametrize(("report", "of"), REPORTS)
+def test_a_report_on_a_request_that_is_unknown_says_which_report(engine, report, of):
+    with pytest.raises(UnknownRequest, match=f"^{report}: request 'B' has not arrived"):
+        engine(judge=False).machine.update_connector_output(EncoderOutput(**{report: of}))
+
+
+def test_without_switches_it_runs_the_default_preset():
+    scheduler = EncoderCacheScheduler(num_slots=1, num_cells=1, num_workers=1, num_kv_shares=1)
+
+    assert scheduler.ledger.program.switches == SPECIFICATION.switch_values()
