@@ -111,31 +111,70 @@ HEADER = json.dumps(
 )
 GOOD = '{"seq": 0, "event": "add_request", "args": {"request": "A"}}'
 
+CUT = ("is cut off: it does not end with a newline", "record the trace again")
+FIELDS = "one JSON object per line, fields as in TraceEvent"
+NO_HEADER = ("has no trace header", 'the first line must be an object with "kind": "interlock-trace"')
 BAD = {
-    "empty": ("", 1, "is empty"),
-    "no header": (GOOD + "\n", 1, "has no trace header"),
-    "not JSON": ("hello\n", 1, "is not JSON"),
-    "a list": ("[]\n", 1, "has no trace header"),
-    "newer schema": (HEADER.replace('"schema": 1', '"schema": 2') + "\n", 1, "newer than 1"),
-    "header without digest": (HEADER.replace('"spec_digest"', '"digest"') + "\n", 1, "spec_digest"),
-    "header cut off": (HEADER, 1, "cut off"),
-    "line cut off": (f"{HEADER}\n{GOOD}", 2, "cut off"),
-    "half a line": (f"{HEADER}\n{GOOD[:20]}\n", 2, "JSON"),
-    "no event": (f'{HEADER}\n{{"seq": 0}}\n', 2, "field event"),
-    "unknown field": (f'{HEADER}\n{GOOD[:-1]}, "colour": 1}}\n', 2, "colour"),
-    "number as entity": (f'{HEADER}\n{{"seq": 0, "event": "hit", "args": {{"block": 3}}}}\n', 2, "args.block"),
-    "gap": (f"{HEADER}\n{GOOD}\n{GOOD}\n", 3, "has seq 0 where 1 follows"),
-    "fewer than announced": (f'{HEADER[:-1]}, "events": 2}}\n{GOOD}\n', 2, "announces 2"),
-    "header nested too deeply": (f'{HEADER[:-1]}, "meta": {"[" * 50_000}{"]" * 50_000}}}\n', 1, "nests too deeply"),
-    "line nested too deeply": (f'{HEADER}\n{{"seq": 0, "args": {"[" * 50_000}{"]" * 50_000}}}\n', 2, "JSON"),
-    "scope beyond all bounds": (f'{HEADER[:-1]}, "scope": {{"worker": 1000000000}}}}\n', 1, "scope.worker"),
-    "not text": (f"{HEADER}\n\xff\n", 2, "JSON"),
+    "empty": ("", 1, "is empty", "a trace begins with its header line"),
+    "no header": (GOOD + "\n", 1, *NO_HEADER),
+    "not JSON": ("hello\n", 1, "is not JSON", "a trace is JSON Lines, in UTF-8"),
+    "a list": ("[]\n", 1, *NO_HEADER),
+    "newer schema": (
+        HEADER.replace('"schema": 1', '"schema": 2') + "\n",
+        1,
+        "has schema 2, newer than 1",
+        "read it with a newer release of interlock",
+    ),
+    "header without digest": (
+        HEADER.replace('"spec_digest"', '"digest"') + "\n",
+        1,
+        "field spec_digest: ",
+        "write headers with TraceWriter",
+    ),
+    "header cut off": (HEADER, 1, *CUT),
+    "line cut off": (f"{HEADER}\n{GOOD}", 2, *CUT),
+    "half a line": (f"{HEADER}\n{GOOD[:20]}\n", 2, "Invalid JSON: ", FIELDS),
+    "no event": (f'{HEADER}\n{{"seq": 0}}\n', 2, "field event: ", FIELDS),
+    "unknown field": (f'{HEADER}\n{GOOD[:-1]}, "colour": 1}}\n', 2, "field colour: ", FIELDS),
+    "number as entity": (
+        f'{HEADER}\n{{"seq": 0, "event": "hit", "args": {{"block": 3}}}}\n',
+        2,
+        "field args.block: ",
+        FIELDS,
+    ),
+    "gap": (f"{HEADER}\n{GOOD}\n{GOOD}\n", 3, "has seq 0 where 1 follows", "number the events from 0 without gaps"),
+    "fewer than announced": (
+        f'{HEADER[:-1]}, "events": 2}}\n{GOOD}\n',
+        2,
+        "ends after 1 events, the header announces 2",
+        "the file is truncated: record it again",
+    ),
+    "header nested too deeply": (
+        f'{HEADER[:-1]}, "meta": {"[" * 50_000}{"]" * 50_000}}}\n',
+        1,
+        "nests too deeply",
+        "write headers with TraceWriter",
+    ),
+    "line nested too deeply": (
+        f'{HEADER}\n{{"seq": 0, "args": {"[" * 50_000}{"]" * 50_000}}}\n',
+        2,
+        "Invalid JSON: ",
+        FIELDS,
+    ),
+    "scope beyond all bounds": (
+        f'{HEADER[:-1]}, "scope": {{"worker": 1000000000}}}}\n',
+        1,
+        "field scope.worker: ",
+        "write headers with TraceWriter",
+    ),
+    "not text": (f"{HEADER}\n\xff\n", 2, "Invalid JSON: ", FIELDS),
 }
+"""Text, line, what is wrong and what is right; after a colon at the end come words of pydantic."""
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_not_a_trace_is_refused_with_its_line(name, tmp_path):
-    text, line, wrong = BAD[name]
+    text, line, wrong, right = BAD[name]
     path = tmp_path / "t.jsonl"
     path.write_bytes(text.encode("latin-1"))
 
@@ -143,14 +182,15 @@ def test_what_is_not_a_trace_is_refused_with_its_line(name, tmp_path):
         read_trace(path)
 
     message = str(caught.value)
-    assert message.startswith(f"{path}:{line}: ")
-    assert wrong in message
+    assert message.startswith(f"{path}:{line}: {wrong}")
+    assert message.endswith(f"; {right}")
+    assert wrong.endswith(": ") or message == f"{path}:{line}: {wrong}; {right}"
     assert "\n" not in message
-    assert caught.value.fix
+    assert caught.value.fix == right
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(TraceError, match="cannot be read: no such file"):
+    with pytest.raises(TraceError, match=r"none\.jsonl: cannot be read: no such file or directory; name a trace file$"):
         read_trace(tmp_path / "none.jsonl")
 
 
