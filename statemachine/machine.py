@@ -25,7 +25,7 @@ from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.offering import Offering
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.stores import Stores
-from interlock.statemachine.offload.tracked import NOTHING, BlockTable, Tracked, Visit
+from interlock.statemachine.offload.tracked import NOTHING, BlockTable, Requests, Tracked, Visit
 from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
 from interlock.statemachine.port import (
     BlockIds,
@@ -59,6 +59,7 @@ class KVOffloadMachine:
         UnknownPolicy: there is no policy of that name.
         UnsupportedSwitch: the machine does not run one of the switches' values, or not with these limits.
         UnsupportedGroups: blocks of a group do not end where hashes do.
+        ValueError: a size is not a whole number of at least 1 (chunks: 0), or the deadline is below 0.
     """
 
     def __init__(
@@ -78,6 +79,13 @@ class KVOffloadMachine:
         contain: bool = False,
         spec: Specification = SPECIFICATION,
     ) -> None:
+        for name, size, least in (
+            ("block_size", block_size, 1), ("num_chunks", num_chunks, 0), ("num_workers", num_workers, 1),
+        ):  # fmt: skip
+            if not isinstance(size, int) or isinstance(size, bool) or size < least:
+                raise ValueError(f"{name} is {size!r}; give a whole number of at least {least}")
+        if not deadline >= 0:
+            raise ValueError(f"deadline is {deadline!r}; give units of the clock, at least 0")
         self.contained = 0
         self._contain = contain
         values = spec.switch_values() if switches is None else dict(switches)
@@ -87,10 +95,12 @@ class KVOffloadMachine:
         )
         self.ledger, self.chunks = moves.ledger, moves.chunks
         self._groups = BlockGroups.of(groups, block_size)
-        self._tracked: dict[str, Tracked] = {}
+        self._tracked = Requests()
         self._behind: set[str] = set()
         """Requests with published blocks that the store scan has not passed."""
         self._visits: list[Visit] = []
+        self._ended: set[str] = set()
+        """Requests that have ended since the last metadata."""
         self._running = Running(moves, self._groups, self._tracked, self._behind)
         choice = StoreChoice(limits, self._groups) if limits.decline_some else None
         self._stores = Stores(moves, self._groups, self._behind, choice)
@@ -122,20 +132,23 @@ class KVOffloadMachine:
         ``None`` if a request that the tier has something for may not load yet, or some of it is still being stored,
         until its deadline; nothing once a load for it has failed.
         """
-        found = self._loads.match(self._tracked[request.request_id], num_computed_tokens)
+        found = self._loads.match(self._tracked.of(request, "get_num_new_matched_tokens"), num_computed_tokens)
         return self._offering.answer(request.request_id, found)
 
     def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
         """Noted, and done with the metadata: requests that were running had their blocks first."""
         per_group = cast(Sequence[Sequence[int]], block_ids if len(self._groups) > 1 else (block_ids,))
         tables = tuple([tuple(table) for table in per_group])
-        self._visits.append(Visit(self._tracked[request.request_id], tables, num_external_tokens))
+        tracked = self._tracked.of(request, "update_state_after_alloc")
+        self._visits.append(Visit(tracked, tables, num_external_tokens))
 
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
         """Blocks and loads, then flushes, then the stores of finished requests, then store scans."""
         self._step_is_over()
         for request_id in step.preempted:
-            self._running.preempt(request_id)
+            if request_id not in self._ended:  # it was preempted between steps, and aborted before this one
+                self._running.preempt(request_id)
+        self._ended.clear()
         self._running.run(step, self._visits)
         if self._visits:
             computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
@@ -179,7 +192,9 @@ class KVOffloadMachine:
     def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
         """Never delays the free of blocks: fences or references keep what stores still read."""
         self._step_is_over()
-        tracked = self._tracked.pop(request.request_id)
+        tracked = self._tracked.of(request, "request_finished")
+        del self._tracked[request.request_id]
+        self._ended.add(request.request_id)
         self._running.finished(request.request_id)
         self._offering.finished(request.request_id)
         self._moves.do("finish", request.request_id)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from interlock.statemachine.errors import UnknownRequest
 from interlock.statemachine.offload.groups import BlockGroup
 from interlock.statemachine.port import RequestLike
 
@@ -77,6 +78,24 @@ class Tracked:
     first_hit: int | None = None
     next_look: int = 0
     prompt_tokens: int = 0
+
+
+class Requests(dict[str, Tracked]):
+    """All requests that have not ended, by id.
+
+    Raises:
+        UnknownRequest: where one is looked up that is not among them; a step names it, unless another call is given.
+    """
+
+    def of(self, request: RequestLike, call: str) -> Tracked:
+        """The request of which ``call`` speaks."""
+        found = self.get(request.request_id)
+        if found is None:
+            raise UnknownRequest(request.request_id, call)
+        return found
+
+    def __missing__(self, request_id: str) -> Tracked:
+        raise UnknownRequest(request_id, "build_connector_meta")
 
 
 @dataclass(frozen=True, slots=True)

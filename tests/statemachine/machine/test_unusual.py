@@ -1,0 +1,69 @@
+"""What an engine may do, and seldom does; and what it may not: each is one line that says what is wrong."""
+
+import pytest
+
+from interlock.statemachine.errors import UnknownRequest
+from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.port import ScheduledRequest, ScheduledStep
+
+SIZES = {"block_size": 4, "num_chunks": 2, "num_workers": 1}
+
+
+def test_who_is_preempted_between_steps_and_aborted_before_the_next_is_still_named_as_preempted(driver):
+    """vLLM: reset_prefix_cache(reset_running_requests=True), then an abort, then schedule()."""
+    d = driver()
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    d.finish("A")
+
+    d.build(preempted=["A"])
+
+    d.update()
+    d.add("B", ["h1"])
+    assert d.match("B") == (4, True)
+
+
+CALLS = {
+    "get_num_new_matched_tokens": lambda machine, request: machine.get_num_new_matched_tokens(request, 0),
+    "update_state_after_alloc": lambda machine, request: machine.update_state_after_alloc(request, [1], 0),
+    "request_finished": lambda machine, request: machine.request_finished(request, [1]),
+    "build_connector_meta": lambda machine, _: machine.build_connector_meta(ScheduledStep(preempted=("A",))),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_who_has_not_arrived_is_named(driver, call):
+    other = driver().add("A", ["h1"])
+    d = driver()
+
+    with pytest.raises(UnknownRequest, match=f"^{call}: request 'A' has not arrived"):
+        CALLS[call](d.machine, other)
+
+
+def test_a_step_that_computes_for_who_has_not_arrived_is_refused(driver):
+    with pytest.raises(UnknownRequest, match=r"^build_connector_meta: request 'A' has not arrived"):
+        driver().machine.build_connector_meta(ScheduledStep.of([ScheduledRequest("A", 0, 4)], ()))
+
+
+@pytest.mark.parametrize(
+    ("size", "value"),
+    [
+        ("block_size", 0),
+        ("block_size", 2.5),
+        ("num_chunks", -1),
+        ("num_workers", 0),
+        ("num_workers", True),
+        ("deadline", -1),
+    ],
+)
+def test_a_size_that_is_none_is_named(size, value):
+    with pytest.raises(ValueError, match=f"^{size} is {value!r}; give"):
+        KVOffloadMachine(**(SIZES | {size: value}))
+
+
+def test_a_tier_of_no_chunks_stores_nothing(driver):
+    d = driver(chunks=0)
+    d.add("A", ["h1"])
+    d.admit("A", [1, 2])
+
+    assert d.build().store_jobs == ()
