@@ -209,7 +209,7 @@ class KVOffloadMachine:
     def reset_cache(self) -> bool:
         """The tier forgets what it has; true if nothing old can be served from now on, false: try again.
 
-        Refused, as under ``kv_reset=hold`` while copies run, it goes on serving what is ready.
+        Refused, as the specification may have it while copies run, it goes on serving what is ready.
         """
         self._step_is_over()
         succeeds = bool(self.ledger.term("reset_succeeds")())
