@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from interlock.proofs.explorer.program import Fault
 from interlock.proofs.mutation.baseline import Baseline, Broken, TooLarge
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import ActionProperty, terms_of
+from interlock.spec.language.properties import ActionProperty, Witness, terms_of
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification
 
@@ -16,11 +16,18 @@ STATES, SECONDS = 60_000, 60.0
 
 
 class _Explored(Baseline):
-    """A slice explored to its end, or to the first property that fails; ranges and domains do not count."""
+    """A slice explored to its end, or to the first named property that fails; ``automatic`` are ranges and domains."""
 
     def _went_wrong(self, wrong: Exception) -> None:
-        if isinstance(wrong, Fault) and any(p.id == wrong.property_id for p in self.spec.properties):
+        if not isinstance(wrong, Fault):
+            return
+        if any(p.id == wrong.property_id for p in self.spec.properties):
             raise Broken(wrong.property_id, self.slice.name)
+        self.automatic.add(wrong.property_id)
+
+    def _explore(self, most: int, deadline: float) -> None:
+        self.automatic: set[str] = set()
+        super()._explore(most, deadline)
 
 
 @dataclass
@@ -53,9 +60,11 @@ class Judge:
 
         Returns:
             ``PROPERTY in SLICE`` (violated), ``PROPERTY unmet in SLICE`` (a witness, a premise, or an action that a
-            property is about), or ``equivalent``: each slice has as many states and transitions, and says the same.
+            property is about); else the id of a range or domain that is left, which no named property is about; or
+            ``equivalent``: each slice has as many states and transitions, and says the same.
         """
         equivalent = True
+        automatic: set[str] = set()
         for u in self.usual:
             before, after = _meaning(self.spec, u.slice), _meaning(changed, u.slice)
             if before == after:
@@ -70,7 +79,10 @@ class Judge:
                 continue
             if lost:
                 return f"{min(lost)} unmet in {u.slice.name}"
+            automatic |= explored.automatic
             equivalent &= _size(explored) == u.size and before[1] == after[1]
+        if automatic:
+            return min(automatic)
         return "equivalent" if equivalent else None
 
 
@@ -96,5 +108,7 @@ def _meaning(spec: Specification, s: Slice) -> tuple[object, object]:
         step.name: (tuple(c.term for c in step.guard), frozenset(step.updates), step.action.fairness)
         for step in system.steps
     }
-    said = {p.id: (terms_of(p), getattr(p, "actions", ())) for p in system.properties}
+    # A witness that is still met says no less, and those of rows are made from guards.
+    asked = (p for p in system.properties if not isinstance(p, Witness))
+    said = {p.id: (terms_of(p), getattr(p, "actions", ())) for p in asked}
     return (steps, system.variables), said
