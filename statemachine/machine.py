@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import cast
 
 from interlock.spec.kv import SPECIFICATION
@@ -19,10 +20,14 @@ from interlock.statemachine.deadlines import Clock, Deadlines
 from interlock.statemachine.lookup import LookupGroup
 from interlock.statemachine.offload.choice import EVERYTHING, StoreChoice, StoreLimits
 from interlock.statemachine.offload.flushes import Flushes
+from interlock.statemachine.offload.grouped_stores import GroupedStores, Record
 from interlock.statemachine.offload.groups import BlockGroups
+from interlock.statemachine.offload.kept import Kept
 from interlock.statemachine.offload.loads import Loads
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.offering import Offering
+from interlock.statemachine.offload.recency import Recency
+from interlock.statemachine.offload.rules import GroupRules
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.stores import Stores
 from interlock.statemachine.offload.tracked import NOTHING, BlockTable, Requests, Tracked, Visit
@@ -46,6 +51,9 @@ class KVOffloadMachine:
         groups: the model's KV cache groups, as lookups know them; without any, one of full attention. With several,
             the engine gives a request's blocks per group. A group's blocks may be multiples of ``block_size``.
         switches: a value for every switch of the specification; the default preset if not given.
+        group_switches: the same of module ``groups``, which says what is different with other groups than one of full
+            attention: what lookups ask about, what is recent, which stores are fenced. Those of them that
+            ``offload.rules`` and ``unknown_job=contain`` read are run; of the others the default.
         deadline: how long a request is told to ask again later, in units of ``clock``; then it computes its prompt.
         offers: who is offered nothing any more; whoever recovers from failed loads may share it.
         limits: what is stored of what could be; all if not given. The switches must allow less.
@@ -54,6 +62,8 @@ class KVOffloadMachine:
             machine has to ask it asks; without, the rest is believed, as tests with checking have shown it.
         contain: whether a report on a job on which none is due is counted (:attr:`contained`) and dropped, where it
             raises otherwise.
+        record: with several groups, told of each block that a store scan passes (``offload.grouped_stores``) and of
+            each chunk that is evicted (``evict``, with ``chunk``).
 
     Raises:
         UnknownPolicy: there is no policy of that name.
@@ -77,6 +87,8 @@ class KVOffloadMachine:
         policy: str = "lru",
         checking: bool = True,
         contain: bool = False,
+        group_switches: Mapping[str, str] | None = None,
+        record: Record | None = None,
         spec: Specification = SPECIFICATION,
     ) -> None:
         for name, size, least in (
@@ -90,10 +102,6 @@ class KVOffloadMachine:
         self._contain = contain
         values = spec.switch_values() if switches is None else dict(switches)
         refuse_what_is_not_run(values, limits)
-        self._moves = moves = Moves(
-            spec, values, num_chunks=num_chunks, num_workers=num_workers, policy=policy, checking=checking
-        )
-        self.ledger, self.chunks = moves.ledger, moves.chunks
         self._groups = BlockGroups.of(groups, block_size)
         self._tracked = Requests()
         self._behind: set[str] = set()
@@ -101,11 +109,29 @@ class KVOffloadMachine:
         self._visits: list[Visit] = []
         self._ended: set[str] = set()
         """Requests that have ended since the last metadata."""
+        several = not self._groups.prefix_only
+        self._rules = GroupRules.of(group_switches) if several else None
+        self._kept = Kept(self._groups) if several else None
+        self._moves = moves = Moves(
+            spec, values, num_chunks=num_chunks, num_workers=num_workers, policy=policy, checking=checking,
+            kept=self._kept,
+        )  # fmt: skip
+        self.ledger, self.chunks = moves.ledger, moves.chunks
         self._running = Running(moves, self._groups, self._tracked, self._behind)
         choice = StoreChoice(limits, self._groups) if limits.decline_some else None
-        self._stores = Stores(moves, self._groups, self._behind, choice)
-        self._loads = Loads(moves, self._groups, hash_tokens=block_size)
-        self._flushes = Flushes(moves)
+        self._recency: Recency | None = None
+        if self._rules is None or self._kept is None:
+            self._stores = Stores(moves, self._groups, self._behind, choice)
+        else:
+            self._recency = Recency(moves, self._groups, self._rules)
+            self._stores = GroupedStores(
+                moves, self._groups, self._behind, choice,
+                recency=self._recency, kept=self._kept, tracked=self._tracked, record=record,
+            )  # fmt: skip
+            moves.chunks.left = partial(self._left, self._recency, record)
+        self._loads = Loads(moves, self._groups, hash_tokens=block_size, rules=self._rules)
+        self._preempted: frozenset[str] = frozenset()
+        self._flushes = Flushes(moves, None if self._rules is None else partial(self._is_fenced, self._rules))
         self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
         self._phase = self.ledger.function("phase")
         self._request_state = self.ledger.function("request_state")
@@ -118,6 +144,10 @@ class KVOffloadMachine:
     def tracks(self, request_id: str) -> bool:
         """Whether the machine was told of a request that has not ended."""
         return request_id in self._tracked
+
+    def first_hits(self) -> dict[str, int]:
+        """Of each request that has started, how many tokens it had the first time (vLLM: ``num_hit_blocks``)."""
+        return {name: t.first_hit for name, t in self._tracked.items() if t.first_hit is not None}
 
     def on_new_request(self, request: RequestLike) -> None:
         """See :class:`ConnectorPort`."""
@@ -132,8 +162,11 @@ class KVOffloadMachine:
         ``None`` if a request that the tier has something for may not load yet, or some of it is still being stored,
         until its deadline; nothing once a load for it has failed.
         """
-        found = self._loads.match(self._tracked.of(request, "get_num_new_matched_tokens"), num_computed_tokens)
-        return self._offering.answer(request.request_id, found)
+        tracked = self._tracked.of(request, "get_num_new_matched_tokens")
+        answer = self._offering.answer(request.request_id, self._loads.match(tracked, num_computed_tokens))
+        if answer[0] and self._recency is not None:
+            self._recency.hit(tracked, num_computed_tokens + answer[0])
+        return answer
 
     def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
         """Noted, and done with the metadata: requests that were running had their blocks first."""
@@ -145,6 +178,7 @@ class KVOffloadMachine:
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
         """Blocks and loads, then flushes, then the stores of finished requests, then store scans."""
         self._step_is_over()
+        self._preempted = frozenset(step.preempted)
         for request_id in step.preempted:
             if request_id not in self._ended:  # it was preempted between steps, and aborted before this one
                 self._running.preempt(request_id)
@@ -184,10 +218,14 @@ class KVOffloadMachine:
         for job in output.failed:
             if self._moves.loads(job) and (request_id := self._moves.jobs[job].request) in self._tracked:
                 self._offering.failed(request_id)
+                for table in self._tracked[request_id].tables:
+                    table.scanned = 0  # what was to be loaded is computed, and can be stored
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
             self._moves.do_each(event, self._reported(counts))
         for request in output.finished_recving:
             self._moves.do("loaded", request)
+            if self._kept is not None:
+                self._kept.load_ended(request)
 
     def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
         """Never delays the free of blocks: fences or references keep what stores still read."""
@@ -236,11 +274,31 @@ class KVOffloadMachine:
 
     def _admit(self, visit: Visit) -> None:
         tracked = visit.tracked
+        starts = not any(table.blocks for table in tracked.tables)  # else a load for it has ended
         self._running.grow(visit)
-        if tracked.first_hit is None:
+        if tracked.first_hit is None or (starts and self._rules is not None and self._rules.recounts):
             tracked.first_hit = tracked.local_tokens + visit.external_tokens
         if visit.external_tokens:
-            self._loads.plan(tracked, visit.external_tokens)
+            tokens = self._loads.plan(tracked, visit.external_tokens)
+            if self._kept is not None:
+                self._kept.load_planned(tracked, tokens)
+                for table in tracked.tables:  # the scan goes on behind the hit
+                    table.scanned = tokens // table.group.block_size
+
+    def _is_fenced(self, rules: GroupRules, job: int) -> bool:
+        """Whether a job whose block has been given away is flushed for that, or for another reason."""
+        moved = self._moves.jobs[job]
+        if self._moves.loads(job) or moved.request not in self._tracked or moved.request in self._preempted:
+            return True
+        key = self.ledger.function("chunk_hash").get(moved.chunk)
+        group = self._groups[key[0] if isinstance(key, tuple) else 0]
+        return key is None or rules.fenced_early(windowed=group.windowed)
+
+    @staticmethod
+    def _left(recency: Recency, record: Record | None, chunk: int, evicted: bool) -> None:
+        recency.gone(chunk)
+        if evicted and record is not None:
+            record("evict", chunk=chunk)
 
     def _step_is_over(self) -> None:
         """The first call after a step's metadata is how a connector hears that its outputs are there."""

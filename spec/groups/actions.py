@@ -16,6 +16,7 @@ from interlock.spec.groups.common import (
 )
 from interlock.spec.groups.hits import to_be_kept
 from interlock.spec.groups.predicates import (
+    counts_anew,
     evicted_first,
     follows,
     found,
@@ -39,7 +40,6 @@ from interlock.spec.groups.vocabulary import (
     g,
     g2,
     groups_known,
-    hit_count,
     hit_counted,
     hit_end,
     hit_pin,
@@ -105,10 +105,9 @@ def _no_longer(what: Term) -> Term:
 
 def _count(end: Term) -> tuple[Update, ...]:
     """num_hit_blocks: r starts with a hit that ends there."""
-    new = ~hit_counted(r)
     return (
-        Update(symbol="first_hit", args=(r,), value=end, when=hit_count.is_("last") | new),
-        Update(symbol="began_with", args=(r,), value=end, when=new),
+        Update(symbol="first_hit", args=(r,), value=end, when=counts_anew(r)),
+        Update(symbol="began_with", args=(r,), value=end, when=~hit_counted(r)),
         assign(hit_counted(r), True),
     )
 

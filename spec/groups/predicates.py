@@ -9,6 +9,7 @@ from interlock.spec.groups.vocabulary import (
     cursor,
     first_hit,
     group,
+    group_fences,
     groups_known,
     hit_count,
     hit_counted,
@@ -195,6 +196,16 @@ def lookup_touches(r: Term, g: Term, p: Term, q: Term) -> Term:
     return touches(g, p, q) | again
 
 
+def counts_anew(r: Term) -> Term:
+    """num_hit_blocks of request r is set to the hit with which it starts now."""
+    return hit_count.is_("last") | ~hit_counted(r)
+
+
+def fenced_when_planned(g: Term) -> Term:
+    """The source of a store of group g is fenced when the store is planned, and not only when its request ends."""
+    return ite(group_fences.is_("proper"), windowed(g), ~windowed(g))
+
+
 def older_key(g: Term, p: Term, g2: Term, p2: Term, tie: Term) -> Term:
     """In a touch, the chunk at p of g comes before (is evicted before) the one at p2 of g2.
 
@@ -214,6 +225,11 @@ def is_free(b: Term) -> Term:
 def no_record(r: Term, g: Term, p: Term) -> Term:
     """The connector knows no block of r for the chunk: never had one, or has forgotten it."""
     return ~exists(_b, recorded(r, g, p, _b))
+
+
+def has_left(r: Term, g: Term, p: Term) -> Term:
+    """r's table has no block for the chunk: it never had one, or its window has left it."""
+    return ~exists(_b, table(r, g, p, _b))
 
 
 def evicted_first(c: Term) -> Term:

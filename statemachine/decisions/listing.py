@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from interlock.spec import encoder, engine, kv
+from interlock.spec import encoder, engine, groups, kv
 from interlock.spec.language.elaborate import fold
 from interlock.spec.language.render import render
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import TRUE
-from interlock.statemachine.decisions.program import Program, compile_program
+from interlock.statemachine.decisions.program import Program, Wanted, compile_program
 from interlock.statemachine.names import did_you_mean
+from interlock.statemachine.offload.rules import WANTED as RULES
 from interlock.statemachine.recovery.books import ACTIONS, ASKED, WANTED, with_prompts
 
 
@@ -79,12 +80,6 @@ HAND_WRITTEN = (
         "hand-written", "contract 5(d), R-19, I-32",
     ),
     ListedDecision(
-        "choice", "offload.loads.Loads._touch",
-        "a hit makes recent all of full groups, and of windowed ones what follows from the request's first hit on: "
-        "windows before full groups, and the end of the prompt before its beginning",
-        "hand-written", "seeds 003; contract 5(d) _touch; module groups: touch_order, hit_count",
-    ),
-    ListedDecision(
         "choice", "offload.slides.Slides.slide",
         "a block has slid out of a window once the next token's window has passed it, or, where that is not known, "
         "when it is given away again; its store is planned before that or never",
@@ -119,6 +114,32 @@ HAND_WRITTEN = (
 
 def _choice(where: str, text: str, source: str) -> ListedDecision:
     return ListedDecision("choice", where, text, "hand-written", source)
+
+
+HAND_WRITTEN_FOR_GROUPS = (
+    _choice(
+        "offload.rules.GroupRules",
+        "what the specification says of chunks of one prompt, in windows of one or two, is said of prompts, windows "
+        "and chunks of any size: by where a chunk lies, and whether its group is windowed",
+        "seeds 003",
+    ),
+    _choice(
+        "offload.grouped_stores.GroupedStores.scan",
+        "position by position, in all groups before the next; what has slid out before it was stored is passed over",
+        "contract I-45, I-50, 5(d) early freeing",
+    ),
+    _choice(
+        "offload.kept.Kept",
+        "what a hit that is being loaded needs stays, in every slot; so does what a scan has passed at its position",
+        "contract I-40, I-45",
+    ),
+    _choice(
+        "offload.recency.Recency",
+        "a touch is done when a lookup answers with a hit, and with each store; what comes next of a prompt joins what "
+        "the last store has touched",
+        "contract 5(d) _touch",
+    ),
+)
 
 
 HAND_WRITTEN_FOR_ENCODERS = (
@@ -249,7 +270,16 @@ def recovery_listing(
     guards = [d for d in _guards(program) if d.where.partition("/")[0] in ACTIONS or d.where in asked]
     rows = [d for d in _rows(program) if d.where.rpartition("/")[2] in ACTIONS]
     updates = [d for d in _updates(program) if d.where.partition("/")[0] in ACTIONS]
-    return [*guards, *rows, *updates, *_terms(program), *by_hand]
+    return [*guards, *rows, *updates, *_terms(program, WANTED, "seeds 001"), *by_hand]
+
+
+def groups_listing(
+    spec: Specification, switches: Mapping[str, str], by_hand: Iterable[ListedDecision] = HAND_WRITTEN_FOR_GROUPS
+) -> list[ListedDecision]:
+    """The same of several KV cache groups, of which module ``groups`` decides some things."""
+    program = compile_program(spec, switches, wanted=RULES)
+    guards = [d for d in _guards(program) if d.where == "match/one-group"]
+    return [*guards, *_terms(program, RULES, "seeds 003"), *by_hand]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +295,7 @@ PARTS = {
     "kv": Part(kv.SPECIFICATION, HAND_WRITTEN),
     "encoder": Part(encoder.SPECIFICATION, HAND_WRITTEN_FOR_ENCODERS),
     "recovery": Part(engine.SPECIFICATION, HAND_WRITTEN_FOR_RECOVERY, recovery_listing),
+    "groups": Part(groups.SPECIFICATION, HAND_WRITTEN_FOR_GROUPS, groups_listing),
 }
 
 
@@ -305,11 +336,11 @@ def _updates(program: Program) -> Iterable[ListedDecision]:
                 )  # fmt: skip
 
 
-def _terms(program: Program) -> Iterable[ListedDecision]:
-    for name, term, _ in WANTED.terms:
+def _terms(program: Program, wanted: Wanted, source: str) -> Iterable[ListedDecision]:
+    for name, term, _ in wanted.terms:
         text = render(fold(term, dict(program.switches)))
         switches = _switches(program.spec, term.model_dump_json())
-        yield ListedDecision("term", name, text, "compiled", "seeds 001", switches)
+        yield ListedDecision("term", name, text, "compiled", source, switches)
 
 
 def _switches(spec: Specification, serialised: str) -> tuple[str, ...]:

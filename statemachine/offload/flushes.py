@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from interlock.statemachine.offload.moves import Moves
 
 
 class Flushes:
-    """Orders what the specification demands, or allows once nobody goes on."""
+    """Orders what the specification demands, or allows once nobody goes on.
 
-    def __init__(self, moves: Moves) -> None:
-        self._moves = moves
+    Args:
+        is_fenced: whether a store is flushed when its source is given away; ``None``: all are.
+    """
+
+    def __init__(self, moves: Moves, is_fenced: Callable[[int], bool] | None = None) -> None:
+        self._moves, self._is_fenced = moves, is_fenced
         self._must_flush = moves.ledger.relation("must_flush")
         self._is_load = moves.ledger.term("is_load")
         self._none_is_due = moves.ledger.condition("build_connector_meta", "last-jobs-are-flushed")
@@ -19,6 +25,8 @@ class Flushes:
         if self._must_flush:
             for job in sorted(self._must_flush):
                 self._moves.do(self._flush_of(job), job)
+                if self._is_fenced is not None and not self._is_fenced(job):
+                    self._moves.withhold_flush(job)
 
     def order_last(self) -> None:
         """Once nobody is left who goes on, what the specification flushes then."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import repeat
 
-from interlock.statemachine.errors import SpecificationViolation
-from interlock.statemachine.lookup import Answer, longest_hit
+from interlock.statemachine.errors import SpecificationViolation, UnsupportedGroups
+from interlock.statemachine.lookup import Answer, FullAttention, longest_hit
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
+from interlock.statemachine.offload.rules import GroupRules
 from interlock.statemachine.offload.tracked import NOTHING, Found, Tracked
 from interlock.statemachine.port import NULL_BLOCK
 
@@ -17,11 +18,14 @@ class Loads:
 
     Args:
         hash_tokens: tokens to one hash of a request; hits are multiples of it.
+        rules: what lookups know of groups; ``None`` if there is one, of full attention.
     """
 
-    def __init__(self, moves: Moves, groups: BlockGroups, *, hash_tokens: int) -> None:
+    def __init__(self, moves: Moves, groups: BlockGroups, *, hash_tokens: int, rules: GroupRules | None = None) -> None:
         self._moves, self._groups, self._hash_tokens = moves, groups, hash_tokens
-        self._kinds = [group.kind for group in groups]
+        self._too_many = rules is not None and not rules.several and len(groups) > 1
+        asks_all = rules is not None and rules.asks_before_windows
+        self._kinds = [FullAttention(group.block_size) if asks_all else group.kind for group in groups]
         self._prefix_only = groups.prefix_only
         self._find = self._prefix if self._prefix_only else self._search
         ledger = moves.ledger
@@ -50,8 +54,8 @@ class Loads:
             return None, False
         return external, bool(found.chunks)  # a hit may end where a window needs nothing
 
-    def plan(self, tracked: Tracked, num_tokens: int) -> None:
-        """So many tokens of what was found are to be loaded.
+    def plan(self, tracked: Tracked, num_tokens: int) -> int:
+        """So many tokens of what was found are to be loaded; how long the hit is with what the GPU has.
 
         Raises:
             SpecificationViolation: they are fewer, and a window that then has to be loaded is not in the tier.
@@ -68,7 +72,10 @@ class Loads:
         if self._groups.windowed:
             rows = [row for row in rows if row[1] != NULL_BLOCK]
         moves.plan_loads(rows)
-        self._touch(tracked, found)
+        if self._prefix_only:
+            for chunk in reversed(found.chunks):  # a prefix is of no use without its beginning, so that is the latest
+                moves.chunks.touch(chunk)
+        return total
 
     def _prefix(self, tracked: Tracked, limit: int) -> Found:
         """With one group of full attention a hit is as many of the first blocks as can be read now."""
@@ -93,6 +100,10 @@ class Loads:
 
     def _search(self, tracked: Tracked, limit: int) -> Found:
         """The longest hit that every group has, or is getting."""
+        if self._too_many:
+            raise UnsupportedGroups(
+                f"this lookup knows one KV cache group, and the model has {len(self._groups)}", "set groups=windowed"
+            )
         local, hashes = tracked.local_tokens, tracked.request.block_hashes
         if not self._groups.aligned(local):
             return NOTHING  # it ends inside a block of some group, which no load could complete
@@ -125,21 +136,6 @@ class Loads:
                 if place >= kept:
                     rows.append((group.place, place, chunk))
         return Found(tokens, False, *zip(*rows, strict=True))
-
-    def _touch(self, tracked: Tracked, found: Found) -> None:
-        """What a hit needs was of use; a prefix is of no use without its beginning, so that is the latest."""
-        touch = self._moves.chunks.touch
-        if self._prefix_only:
-            for chunk in reversed(found.chunks):
-                touch(chunk)
-            return
-        first_hit = min(tracked.first_hit or 0, found.tokens)
-        for group in sorted(self._groups, key=lambda group: not group.windowed):
-            first = group.kind.first_needed(first_hit)
-            for key in reversed(group.keys(tracked.request.block_hashes, first, -(-found.tokens // group.block_size))):
-                ready = self._loadable_chunk(key)
-                if ready is not None:
-                    touch(ready)
 
     def _loadable_chunk(self, key: Key) -> int | None:
         """A chunk of a key that a load could read now."""

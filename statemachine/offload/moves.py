@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -11,6 +11,7 @@ from interlock.spec.language.variables import Site
 from interlock.statemachine.errors import CompileError
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.offload.asked import BATCHES, PLANS, QUESTIONS, channels_about_jobs, hears_of_a_job, wanted
+from interlock.statemachine.offload.groups import Key
 from interlock.statemachine.pool import ChunkPool, policy_named
 from interlock.statemachine.port import BlockReferences, ConnectorMetadata, TransferJob
 
@@ -22,6 +23,8 @@ class Moves:
         values: a value for every switch of the specification.
         policy: which ready chunk makes room first.
         checking: whether each action checks its guard.
+        kept: what, besides what loads read, makes no room, if there are several KV cache groups. Then the policy ranks
+            pending chunks too.
     """
 
     def __init__(
@@ -33,6 +36,7 @@ class Moves:
         num_workers: int,
         policy: str,
         checking: bool,
+        kept: Container[Key] | None = None,
     ) -> None:
         sizes = {"worker": num_workers, "chunk": num_chunks}
         self.ledger = ledger = Ledger(spec, values, sizes=sizes, wanted=wanted(spec, checking=checking))
@@ -43,12 +47,14 @@ class Moves:
         self._actions = {a.name: ledger.action(a.name) for a in spec.actions if a.site == Site.SCHEDULER}
         self._why_not = {action: ledger.question(action, *known) for action, known in QUESTIONS}
         self._each = {batch.action: ledger.batch(batch.action) for batch in BATCHES}
+        hash_of = ledger.function("chunk_hash").__getitem__
         self.chunks = ChunkPool(
             num_chunks,
             policy_named(policy, num_chunks),
-            hash_of=ledger.function("chunk_hash").__getitem__,
-            may_evict=lambda c: self.may("evict", c),
+            hash_of=hash_of,
+            may_evict=lambda c: (kept is None or hash_of(c) not in kept) and self.may("evict", c),
             evict=lambda c: self.do("evict", c),
+            ranks_pending=kept is not None,
         )
         self.jobs: dict[int, TransferJob] = {}
         """Those on which some report is due."""
@@ -127,6 +133,10 @@ class Moves:
     def is_due(self, job: int) -> bool:
         """Whether some report on the job is still to come."""
         return bool(self._reports_due(job))
+
+    def withhold_flush(self, job: int) -> None:
+        """A flush that was ordered does not go with the next metadata."""
+        del self._flushed[job]
 
     def take_metadata(self) -> ConnectorMetadata:
         """What was sent about jobs since this was last asked."""

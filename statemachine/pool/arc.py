@@ -52,6 +52,11 @@ class AdaptiveReplacement:
         self._again[chunk] = None
         self._again.move_to_end(chunk)
 
+    def touched_before(self, chunk: int, later: int) -> None:
+        """See :class:`EvictionPolicy`: it is used again, like any other."""
+        del later
+        self.touched(chunk)
+
     def gone(self, chunk: int, *, evicted: bool) -> None:
         """See :class:`EvictionPolicy`."""
         queue, remembered = (

@@ -36,6 +36,15 @@ class LeastRecentlyUsed:
         after[last] = before[end] = chunk
         before[chunk], after[chunk] = last, end
 
+    def touched_before(self, chunk: int, later: int) -> None:
+        """See :class:`EvictionPolicy`: just before ``later``."""
+        before, after = self._before, self._after
+        earlier, next_ = before[chunk], after[chunk]
+        after[earlier], before[next_] = next_, earlier
+        earlier = before[later]
+        after[earlier] = before[later] = chunk
+        before[chunk], after[chunk] = earlier, later
+
     def gone(self, chunk: int, *, evicted: bool) -> None:
         """See :class:`EvictionPolicy`."""
         del evicted

@@ -14,19 +14,22 @@ Chunk = int
 
 
 class EvictionPolicy(Protocol):
-    """An order among the ready chunks. It never hears of pending chunks, and never decides what *may* go."""
+    """An order among ready chunks, or also those that stores are planned into. What *may* go it never decides."""
 
     def ready(self, chunk: Chunk, hash_: Hash) -> None:
-        """A store into the chunk has completed: it holds this prefix and can be found."""
+        """The chunk, which holds or is to hold this prefix, has a place in the order from now on."""
 
     def touched(self, chunk: Chunk) -> None:
-        """A ready chunk has been of use."""
+        """A chunk has been of use."""
+
+    def touched_before(self, chunk: Chunk, later: Chunk) -> None:
+        """A chunk has been of use, and ``later``, which it is of no use without, more so."""
 
     def gone(self, chunk: Chunk, *, evicted: bool) -> None:
-        """A ready chunk is absent; ``evicted`` to make room, else by a reset."""
+        """A chunk is absent; ``evicted`` to make room, else by a reset."""
 
     def order(self) -> Iterator[Chunk]:
-        """The ready chunks, the next to be evicted first."""
+        """The chunks, the next to be evicted first."""
 
 
 POLICIES: Mapping[str, Callable[[int], EvictionPolicy]] = {

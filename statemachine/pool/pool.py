@@ -18,8 +18,12 @@ class ChunkPool:
         hash_of: the prefix that a ready chunk holds.
         may_evict: whether a ready chunk may go now (no load reads it).
         evict: makes a chunk absent; the pool hears of it through :meth:`moved`.
+        ranks_pending: whether the policy has a chunk from the plan of its store on, and not only when it is ready.
 
-    Pending chunks are with neither, so nothing can take them.
+    Pending chunks cannot be taken. Unless they are ranked, the policy does not know them.
+
+    Attributes:
+        left: told of each chunk that the policy has no more, and whether it has made room.
     """
 
     def __init__(
@@ -30,12 +34,16 @@ class ChunkPool:
         hash_of: Callable[[Chunk], Hash],
         may_evict: Callable[[Chunk], bool],
         evict: Callable[[Chunk], None],
+        ranks_pending: bool = False,
     ) -> None:
+        self.left: Callable[[Chunk, bool], object] | None = None
+        self._ranks_pending = ranks_pending
         self.size = size
         self.policy = policy
         self._hash_of, self._may_evict, self._evict = hash_of, may_evict, evict
         self._absent: deque[Chunk] = deque(range(size))
         self._is_ready = bytearray(size)
+        self._is_ranked = bytearray(size) if ranks_pending else self._is_ready
         self._evicting: Chunk | None = None
         self.ran_out = False
         """Whether chunks were supplied to the last one that could be."""
@@ -50,7 +58,7 @@ class ChunkPool:
         """
         absent = self._absent
         if len(absent) <= ahead:
-            victim = next((c for c in self.policy.order() if self._may_evict(c)), None)
+            victim = next((c for c in self.policy.order() if self._is_ready[c] and self._may_evict(c)), None)
             if victim is None:
                 return None
             self._evicting = victim
@@ -80,12 +88,24 @@ class ChunkPool:
         """So many of those that :meth:`supply` gave first are pending now; which they are."""
         self.moves += number
         popleft = self._absent.popleft
-        return [popleft() for _ in range(number)]
+        chunks = [popleft() for _ in range(number)]
+        for chunk in chunks if self._ranks_pending else ():
+            self._rank(chunk)
+        return chunks
 
     def touch(self, chunk: Chunk) -> None:
-        """A ready chunk has been of use."""
-        if self._is_ready[chunk]:
+        """A chunk that the policy has, has been of use."""
+        if self._is_ranked[chunk]:
             self.policy.touched(chunk)
+
+    def is_ranked(self, chunk: Chunk) -> bool:
+        """Whether the policy has the chunk."""
+        return bool(self._is_ranked[chunk])
+
+    @property
+    def num_absent(self) -> int:
+        """How many chunks can be taken without an eviction."""
+        return len(self._absent)
 
     def moved(self, chunk: Chunk, state: str) -> None:
         """The lifecycle of a chunk has gone to a state."""
@@ -95,25 +115,35 @@ class ChunkPool:
                 self._absent.popleft()
             else:
                 self._absent.remove(chunk)
+            if self._ranks_pending:
+                self._rank(chunk)
         elif state == "ready":
             if self._is_ready[chunk]:  # a load is to read it
                 self.policy.touched(chunk)
-            else:
-                self._is_ready[chunk] = True
+                return
+            self._is_ready[chunk] = True
+            if not self._ranks_pending:
                 self.policy.ready(chunk, self._hash_of(chunk))
         else:
-            if self._is_ready[chunk]:
+            if self._is_ranked[chunk]:
                 self._leaves(chunk)
             self._absent.append(chunk)
 
+    def _rank(self, chunk: Chunk) -> None:
+        self._is_ranked[chunk] = True
+        self.policy.ready(chunk, self._hash_of(chunk))
+
     def _leaves(self, chunk: Chunk) -> None:
-        self._is_ready[chunk] = False
-        self.policy.gone(chunk, evicted=chunk == self._evicting)
+        self._is_ready[chunk] = self._is_ranked[chunk] = False
+        evicted = chunk == self._evicting
+        self.policy.gone(chunk, evicted=evicted)
+        if self.left is not None:
+            self.left(chunk, evicted)
 
     @property
     def ready(self) -> tuple[Chunk, ...]:
         """Ready chunks, the next to be evicted first."""
-        return tuple(self.policy.order())
+        return tuple(c for c in self.policy.order() if self._is_ready[c])
 
     @property
     def absent(self) -> tuple[Chunk, ...]:

@@ -151,14 +151,15 @@ class GroupedEngine:
     def external_hit(self, request, local):
         """What the machine has to answer."""
         keys = [self.keys(request, g) for g in range(len(self.groups))]
-        prefix_only = len(self.groups) == 1 and isinstance(self.groups[0], FullAttention)
+        (first, *others) = self.groups
+        prefix_only = not others and isinstance(first, FullAttention) and first.chunk_tokens == self.hash_tokens
 
         def has(g, place):
             if (place + 1) * self.groups[g].chunk_tokens <= local:
                 return "hit"
             key = keys[g][place] if place < len(keys[g]) else None
             states = {ready for k, ready in self.tier.values() if k == key}
-            # With one group of full attention nothing is waited for: what is being stored is computed.
+            # With one group of full attention, and a hash to each block, nothing is waited for: what is being stored is computed.
             return "hit" if True in states else "pending" if states and not prefix_only else "miss"
 
         tokens, later = self.longest(request, has, request.num_tokens - 1, self.hash_tokens)

@@ -7,11 +7,11 @@ from support.failure_rows import OnTheMachine, Rows, are_public_failures, check,
 
 from interlock.statemachine.lookup import FullAttention, Mamba, SlidingWindow
 from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.grouped_stores import GroupedStores
 from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.loads import Loads
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.slides import Slides
-from interlock.statemachine.offload.stores import Stores
 
 ROWS = Rows()
 row = ROWS.row
@@ -82,7 +82,7 @@ def _without_the_first(places_of):
     return lambda self, table: places_of(self, table)[1:]
 
 
-@row("B-031", "stores keep what lookups want", "is not found", patch=(Stores, "_places", _without_the_first))
+@row("B-031", "stores keep what lookups want", "is not found", patch=(GroupedStores, "_to_pass", _without_the_first))
 def an_identical_prompt_comes_again(make):
     d = make(groups=(FullAttention(4), SlidingWindow(4, 8)))
     stored(d, ["h1", "h2"])
@@ -101,13 +101,15 @@ def _to_the_end(scan):
     return patched
 
 
-@row("B-032", "the cursor passes what was submitted", "is not stored", patch=(Stores, "scan", _to_the_end))
+@row("B-032", "the cursor passes what was submitted", "is not stored", patch=(GroupedStores, "scan", _to_the_end))
 def the_tier_has_room_for_one_group_only(make):
-    d = make(chunks=1, groups=(FullAttention(4), SlidingWindow(4, 8)))
-    d.add("A", ["h1"])
-    d.admit("A", [[1, 2], [3, 4]])
-    (job,) = d.build().store_jobs
-    d.update(completed=[job.job])
+    d = make(chunks=3, groups=(FullAttention(4), SlidingWindow(4, 8)))
+    for name, prompt, blocks in (("X", "g1", [[5, 6], [7, 8]]), ("A", "h1", [[1, 2], [3, 4]])):
+        d.add(name, [prompt])
+        d.admit(name, blocks)
+    jobs = d.build().store_jobs
+    check(places(jobs) == [("X", 5), ("X", 7), ("A", 1)], "there is more room, or less")
+    d.update(completed=[job.job for job in jobs])
     d.go_on("A", 5, 1)
 
     check(places(d.build().store_jobs) == [("A", 3)], "the window's block is not stored")
