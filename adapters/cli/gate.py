@@ -68,8 +68,8 @@ def gate(
         typer.Option(
             "--module",
             metavar="NAME",
-            help="Only this module of the specification (kv, engine, encoder); may be repeated. Default: all that can "
-            "be played, or those that have what --set and --property name. Other connectors than interlock: kv.",
+            help="Only this module of the specification (kv, engine, encoder, groups); repeatable. Default: all that "
+            "can be played, or those that have what --set and --property name. Other connectors than interlock: kv.",
         ),
     ] = None,
     observer: Annotated[

@@ -155,8 +155,8 @@ def _with_property(name: str) -> list[GateModule]:
     """Modules that have a property, by its id or alias; all of them for what is no property of any."""
     if name in AUTOMATIC:
         return list(MODULES.values())
-    found = [m for m in MODULES.values() if name in m.spec.properties_by_name()]
-    judged = [m for m in found if m.spec.property(name).id in _judged(m)]
+    found = [m for m in MODULES.values() if name in m.oracle or name in m.spec.properties_by_name()]
+    judged = [m for m in found if _id(name, m) in _judged(m)]
     if not judged:
         known = [p for m in MODULES.values() for p in _judged(m)]
         raise UnknownName("property that the gate judges by", name, [*known, *AUTOMATIC])
@@ -164,8 +164,8 @@ def _with_property(name: str) -> list[GateModule]:
 
 
 def _judged(module: GateModule) -> list[str]:
-    return [*property_ids(module.spec), *module.at_rest]
+    return list(dict.fromkeys((*property_ids(module.spec), *module.at_rest, *module.oracle)))
 
 
 def _id(name: str, module: GateModule) -> str:
-    return name if name in AUTOMATIC else module.spec.property(name).id
+    return name if name in AUTOMATIC or name in module.oracle else module.spec.property(name).id

@@ -32,10 +32,12 @@ REFINES = "machine-refines-the-specification"
 ORACLE = {
     "read": "forward-reads-own-prefix", "store": "ready-chunk-holds-its-prefix",
     "item": "forward-reads-its-items", "full": "encoder-budget-adds-up", "books": REFINES,
-    "report": "external-within-cached-within-prompt",
+    "report": "external-within-cached-within-prompt", "chunk": "stored-chunk-is-of-its-key",
+    "count": "hit-count-is-of-the-first-start",
 }  # fmt: skip
 """What a fault of an oracle breaks: a forward reads, or a completed store leaves, other bytes; a forward reads another
-item, workers hold too many, the machine has done something else than it says, or an output reports other counts."""
+item, workers hold too many, the machine has done something else than it says, an output reports other counts, or the
+machine counts another hit than the one with which a request first started."""
 
 ORACLE_EVENT = "update_from_output"
 """The event after a forward, which the oracle has judged."""
@@ -109,6 +111,7 @@ class Judge:
         elements: entities that exist whether or not an event names them.
         hidden: hidden steps are in what was played; none has to be searched.
         at_rest: properties of what must happen that an engine shows where nothing changes any more.
+        oracle: properties that an engine judges itself with each step.
     """
 
     def __init__(
@@ -123,6 +126,7 @@ class Judge:
         refines: bool = False,
         hidden: bool = False,
         at_rest: Sequence[str] = (),
+        oracle: Sequence[str] = (),
         spec: Specification = SPECIFICATION,
     ) -> None:
         self._at_rest = tuple(at_rest)
@@ -138,6 +142,7 @@ class Judge:
             meta=meta,
         )
         self._steps_judged = _steps_judged(spec, hidden)
+        self._steps_judged[ORACLE_EVENT] += oracle
         self._at_finish = frozenset(
             p.id for p in spec.properties if isinstance(p, BoundaryClause) and p.action == "plan_finish_store"
         )

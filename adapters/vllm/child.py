@@ -81,6 +81,7 @@ class Jobs:
 
     def _constructor(self, job: dict[str, Any]) -> Any:
         from interlock.adapters.vllm.construct import ConstructError, Constructor, Sizes, Target
+        from interlock.adapters.vllm.hybrid_models import CONFIG_KEY, HybridConstructor
         from interlock.adapters.vllm.timeout import time_limit
 
         parts: list[Any] = [job.get("connector"), job.get("config") or {}, job.get("sizes") or {}]
@@ -94,7 +95,11 @@ class Jobs:
             except TypeError as error:
                 raise ConstructError(f"sizes or config of the job: {error}") from error
             with time_limit(CONSTRUCT_SECONDS, f"building the config for {connector}"):
-                self._constructors[key] = Constructor(target, wanted)
+                if job.get("module") == "groups":
+                    made: Constructor = HybridConstructor(target, wanted, target.extra[CONFIG_KEY], caching=False)
+                else:
+                    made = Constructor(target, wanted)
+            self._constructors[key] = made
         return self._constructors[key]
 
 

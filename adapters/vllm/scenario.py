@@ -105,7 +105,7 @@ class KvHarness(Harness):
 
 
 KV = Stage(SHAPES, DEFAULTS, KvHarness)
-_ELSEWHERE = {"engine": "failing_loads", "encoder": "encoder_items"}
+_ELSEWHERE = {"engine": "failing_loads", "encoder": "encoder_items", "groups": "several_groups"}
 """Modules whose operations are in another file."""
 
 

@@ -10,7 +10,7 @@ Imports vLLM, so it is loaded by vLLM's factory only. Signatures of 0.19.1 to 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 )
 
 from interlock.adapters.vllm.groups import groups_of
+from interlock.spec import groups
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.port import ConnectorMetadata, ConnectorOutput, ScheduledStep
@@ -67,8 +68,12 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
     """Translates vLLM's calls to those of ``ConnectorPort``; decides nothing.
 
     Extra config: ``num_chunks`` (size of the CPU tier in blocks; required), ``num_workers`` (1),
-    ``switches`` (of the specification), ``policy`` (``lru`` or ``arc``), ``checking`` (true: guards are
-    checked before each action).
+    ``switches`` (of the specification), ``group_switches`` (of module groups), ``policy`` (``lru`` or ``arc``),
+    ``checking`` (true: guards are checked before each action), ``journal`` (false: see :attr:`record`).
+
+    Attributes:
+        machine: what is behind it.
+        record: with several KV cache groups, told of what the machine's store scan passes, if there is a journal.
     """
 
     def __init__(self, vllm_config: Any, role: Any, kv_cache_config: Any = None) -> None:
@@ -76,48 +81,55 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
         extra = vllm_config.kv_transfer_config.kv_connector_extra_config
         if "num_chunks" not in extra:
             raise ValueError('InterlockShim needs "num_chunks" in kv_connector_extra_config: blocks of the CPU tier')
-        hash_tokens, groups = groups_of(vllm_config, kv_cache_config)
-        self._several = len(groups) > 1
-        self._machine = KVOffloadMachine(
+        hash_tokens, kinds = groups_of(vllm_config, kv_cache_config)
+        self._several = len(kinds) > 1
+        self.record: Callable[..., object] | None = None
+        self.machine = KVOffloadMachine(
             block_size=hash_tokens,
-            groups=groups,
+            groups=kinds,
             num_chunks=int(extra["num_chunks"]),
             num_workers=int(extra.get("num_workers", 1)),
             switches=SPECIFICATION.switch_values("interlock", extra.get("switches")),
+            group_switches=groups.SPECIFICATION.switch_values("interlock", extra.get("group_switches")),
+            record=self._note if extra.get("journal") else None,
             policy=extra.get("policy", "lru"),
             checking=bool(extra.get("checking", True)),
         )
+
+    def _note(self, event: str, **fields: Any) -> None:
+        if self.record is not None:
+            self.record(event, **fields)
 
     # -- the scheduler's half ------------------------------------------------------------------------
 
     def bind_gpu_block_pool(self, gpu_block_pool: Any) -> None:
         """See the base class."""
-        self._machine.bind_gpu_block_pool(References(gpu_block_pool))
+        self.machine.bind_gpu_block_pool(References(gpu_block_pool))
 
     def on_new_request(self, request: Any) -> None:
         """See the base class."""
-        self._machine.on_new_request(request)
+        self.machine.on_new_request(request)
 
     def get_num_new_matched_tokens(self, request: Any, num_computed_tokens: int) -> tuple[int | None, bool]:
         """See the base class."""
-        if not self._machine.tracks(request.request_id):  # releases that do not tell of arrivals
+        if not self.machine.tracks(request.request_id):  # releases that do not tell of arrivals
             self.on_new_request(request)
-        return self._machine.get_num_new_matched_tokens(request, num_computed_tokens)
+        return self.machine.get_num_new_matched_tokens(request, num_computed_tokens)
 
     def update_state_after_alloc(self, request: Any, blocks: Any, num_external_tokens: int) -> None:
         """See the base class."""
         tables = blocks.get_block_ids()
-        self._machine.update_state_after_alloc(request, tables if self._several else tables[0], num_external_tokens)
+        self.machine.update_state_after_alloc(request, tables if self._several else tables[0], num_external_tokens)
 
     def build_connector_meta(self, scheduler_output: Any) -> InterlockMetadata:
         """See the base class."""
-        return InterlockMetadata(self._machine.build_connector_meta(self._step(scheduler_output)))
+        return InterlockMetadata(self.machine.build_connector_meta(self._step(scheduler_output)))
 
     def update_connector_output(self, connector_output: Any) -> None:
         """See the base class."""
         meta = connector_output.kv_connector_worker_meta
         done = meta if isinstance(meta, InterlockWorkerMetadata) else InterlockWorkerMetadata()
-        self._machine.update_connector_output(
+        self.machine.update_connector_output(
             ConnectorOutput(done.completed, done.failed, tuple(sorted(connector_output.finished_recving or ())))
         )
 
@@ -129,17 +141,17 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
         self, request: Any, block_ids: tuple[list[int], ...]
     ) -> tuple[bool, dict[str, Any] | None]:
         """See ``SupportsHMA``."""
-        if not self._machine.tracks(request.request_id):
+        if not self.machine.tracks(request.request_id):
             return False, None  # it ended before it was ever looked at
-        return self._machine.request_finished(request, block_ids if self._several else block_ids[0]), None
+        return self.machine.request_finished(request, block_ids if self._several else block_ids[0]), None
 
     def has_pending_push_work(self) -> bool:
         """See the base class."""
-        return self._machine.has_pending_work()
+        return self.machine.has_pending_work()
 
     def reset_cache(self) -> bool:
         """See the base class."""
-        return self._machine.reset_cache()
+        return self.machine.reset_cache()
 
     # -- the worker's half: there is none here -------------------------------------------------------
 

@@ -34,6 +34,7 @@ class GateModule:
         given: the values under which a trace of a scenario of this pool is judged.
         scope, elements: of a trace, by pool.
         at_rest: properties of what must happen that show where nothing changes any more.
+        oracle: properties, of this module or of another, that the harness judges itself, by what blocks really hold.
         hidden: whether the harness records hidden steps too, which are its own doing, and nothing has to be searched.
         lacks: what the harness never does.
     """
@@ -54,6 +55,7 @@ class GateModule:
     elements: Callable[[str], Mapping[str, Sequence[str]] | None] = lambda pool: None
     scope: Callable[[str], Mapping[str, int] | None] = lambda pool: None
     at_rest: tuple[str, ...] = ()
+    oracle: tuple[str, ...] = ()
     hidden: bool = False
 
     def values(self, sets: Sets) -> dict[str, str]:
