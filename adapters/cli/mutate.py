@@ -25,6 +25,12 @@ def mutate(
             "--module", metavar="NAME", help="Only this module of the specification; may be repeated. Default: all."
         ),
     ] = None,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind", metavar="KIND", help="Only changes of this kind, as drop-update; may be repeated. Default: all."
+        ),
+    ] = None,
     preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of the switches.")] = "interlock",
     sets: options.Sets = None,
     strict: Annotated[
@@ -46,7 +52,8 @@ def mutate(
     """Change the specification, one small thing at a time, and see which property notices.
 
     A mutant lacks a conjunct of a guard, an update, a row of a table, a message, a fairness or a
-    lemma, or has another target state, a bound moved by one, a guard that is never true. It is killed
+    lemma, or has another target state, a bound moved by one, a guard that is never true, an update
+    that hits others too (`r` is refused, and so is everybody). It is killed
     by a named property: one that is violated, a witness that is reached no more, a premise or an action
     that never comes, a proof that fails. Automatic checks of ranges and domains do not count.
 
@@ -74,6 +81,7 @@ def mutate(
     request = MutateRequest(
         slices=slices or None,
         modules=modules or None,
+        kinds=kinds or None,
         preset=preset,
         sets=options.pairs("--set", sets, "scheduling_policy=priority"),
         strict=strict,

@@ -4,6 +4,7 @@ The text is ``KIND:ACTION:NAME`` or ``KIND:ACTION``:
 
 - ``drop-conjunct:plan_store:not-in-flight``: the guard without that conjunct;
 - ``drop-update:allocate:fresh``: the action without its updates of that variable (its own, not its rows');
+- ``widen-update:expire:gave_up#1``: its updates of that variable, at every element where the first argument names one;
 - ``guard-false:preempt``: never enabled;
 - ``delete-action:preempt``: not there;
 - ``drop-fairness:report``: not fair;
@@ -32,6 +33,7 @@ from dataclasses import dataclass
 
 from interlock.proofs.mutation import places
 from interlock.proofs.mutation.rows import change_row
+from interlock.proofs.mutation.widening import widened, widenings
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, Conjunct, Fairness
 from interlock.spec.language.lifecycles import Row
@@ -169,6 +171,12 @@ def _drop_effect(spec: Specification, a: Action, name: str) -> Specification:
     return change_row(spec, a.name, row_name, without)
 
 
+def _widen_update(spec: Specification, a: Action, name: str) -> Specification:
+    present("update to widen", name, widenings(spec, a))
+    symbol, number = places.numbered(name)
+    return with_action(spec, a.name, widened(spec, a, symbol, number))
+
+
 def _drop_lemma(spec: Specification, property_id: str, name: str) -> Specification:
     changed = spec.property(property_id)
     lemmas = list(changed.proof) if isinstance(changed, Invariant) else []
@@ -207,11 +215,12 @@ ROW_KINDS: dict[str, Callable[[Specification, Action, str], Specification]] = {
 """Of a row that the action fires."""
 
 TERM_KINDS: dict[str, Callable[[Specification, Action, str], Specification]] = {
+    "widen-update": _widen_update,
     "swap-value": places.swap_value,
     "shift-bound": places.shift_bound,
     "shift-number": places.shift_number,
 }
-"""Inside a term of the action, or of a row that it fires."""
+"""Inside an update or a term of the action, or of a row that it fires."""
 
 PROOF_KINDS: dict[str, Callable[[Specification, str, str], Specification]] = {"drop-lemma": _drop_lemma}
 """Of the proof of a property."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from interlock.proofs.mutation import places
 from interlock.proofs.mutation.changes import EVERY_KIND, Change, apply
 from interlock.proofs.mutation.rows import find_row, rows_of
+from interlock.proofs.mutation.widening import widenings
 from interlock.spec.language.actions import Action, Fairness
 from interlock.spec.language.build import signature_of
 from interlock.spec.language.elaborate import WHOLE, elaborate
@@ -120,6 +121,8 @@ def of_action(spec: Specification, action: Action) -> Iterator[Change]:
         yield Change("drop-conjunct", action.name, c.id)
     for symbol in dict.fromkeys(u.symbol for u in action.updates):
         yield Change("drop-update", action.name, symbol)
+    for name in widenings(spec, action):
+        yield Change("widen-update", action.name, name)
     for channel in dict.fromkeys(s.channel for s in action.sends):
         yield Change("drop-send", action.name, channel)
     for channel in dict.fromkeys(r.channel for r in action.receives):

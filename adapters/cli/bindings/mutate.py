@@ -19,6 +19,7 @@ class MutateRequest:
 
     slices: list[str] | None
     modules: list[str] | None
+    kinds: list[str] | None
     preset: str
     sets: dict[str, str]
     strict: bool
@@ -44,6 +45,7 @@ class MutateBinding:
         result = run_mutate(
             slices=asked.slices,
             names=asked.modules,
+            kinds=asked.kinds,
             preset=asked.preset,
             sets=asked.sets,
             strict=asked.strict,

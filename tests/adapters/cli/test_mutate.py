@@ -122,13 +122,14 @@ def test_asks_for_what_was_typed(interlock, engine, tmp_path):
     asked = engine(result())
     interlock(
         "mutate", "--slice", "dedup", "--slice", "store", "--module", "kv", "--trace-dir", tmp_path / "t",
-        "--jobs", "3", "--budget", "60", "--preset", "seed", "--set", "store_dedup=per_step",
+        "--kind", "drop-update", "--jobs", "3", "--budget", "60", "--preset", "seed", "--set", "store_dedup=per_step",
     )  # fmt: skip
     del asked["progress"]
 
     assert asked == {
         "slices": ["dedup", "store"],
         "names": ["kv"],
+        "kinds": ["drop-update"],
         "preset": "seed",
         "sets": {"store_dedup": "per_step"},
         "strict": False,
@@ -147,6 +148,7 @@ def test_without_arguments_asks_for_the_defaults(interlock, engine):
     assert asked == {
         "slices": None,
         "names": None,
+        "kinds": None,
         "preset": "interlock",
         "sets": {},
         "strict": False,
@@ -199,7 +201,7 @@ def test_for_real_on_a_small_specification(monkeypatch, tmp_path):
     """Engine, processes, traces and document together."""
     small = lamps()
     monkeypatch.setattr(run, "simple", lambda: (small,))
-    asked = {"slices": None, "modules": ["lamps"], "preset": "interlock", "sets": {}, "strict": False}
+    asked = {"slices": None, "modules": ["lamps"], "kinds": None, "preset": "interlock", "sets": {}, "strict": False}
     request = MutateRequest(**asked, trace_dir=tmp_path, jobs=2, budget=60)
     bound = MutateBinding(request, Session(["mutate"], None))
     document = bound.run()

@@ -5,9 +5,11 @@ from support.lamps import lamps
 
 from interlock.proofs.mutation.changes import EVERY_KIND, apply, parse
 from interlock.proofs.mutation.generate import described, mutants, of_action
+from interlock.spec.encoder import SPECIFICATION as ENCODER
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.actions import Fairness
 from interlock.spec.language.specification import UnknownName
+from interlock.spec.lookup import SPECIFICATION as LOOKUP
 
 LAMPS = lamps()
 
@@ -32,6 +34,8 @@ def test_the_ids_are_the_same_each_time_and_each_is_a_change() -> None:
         ("drop-conjunct:nobody:dark", "action"),
         ("drop-conjunct:switch_on:light", "conjunct"),
         ("drop-update:switch_on:lamp_state", "update"),
+        ("widen-update:switch_on:lit#2", "update to widen"),
+        ("widen-update:switch_on:lit", "update to widen"),
         ("drop-send:switch_on:done", "message sent"),
         ("drop-receive:switch_on:done", "message received"),
         ("delete-row:switch_on:lamp.on.off", "row that switch_on fires"),
@@ -65,6 +69,31 @@ def test_what_the_kinds_do() -> None:
     assert [
         str(u.value) for u in apply(LAMPS, "shift-number:switch_off:update/burning#1").action("switch_off").updates
     ][1] == "burning(x) - 2"
+
+
+def test_a_widened_update_hits_everybody_and_counts_up_for_each() -> None:
+    lit = apply(LAMPS, "widen-update:switch_on:lit#1").action("switch_on").updates[0]
+    off = apply(LAMPS, "widen-update:switch_off:burning#1").action("switch_off").updates[1]
+    budget = apply(ENCODER, "widen-update:expire:gave_up#1").action("expire").updates[0]
+
+    assert [str(a) for a in lit.args] == [v.name for v in lit.over]
+    assert str(off.value) == f"burning({off.over[0].name}) - 1"
+    assert [str(a) for a in budget.args] == [budget.over[0].name, "i"]
+
+
+def test_what_is_an_update_of_all_already_is_not_widened_there() -> None:
+    """The end of a request forgets all its items: what can be wider is whose."""
+    names = [c.name for c in of_action(ENCODER, ENCODER.action("finish")) if c.kind == "widen-update"]
+
+    assert "gave_up#1" in names
+    assert "gave_up#2" not in names
+
+
+def test_nothing_is_widened_over_what_a_module_has_one_of() -> None:
+    changes = [c for a in LOOKUP.actions for c in of_action(LOOKUP, a) if c.kind == "widen-update"]
+
+    assert all(s.scope["request"] == 1 for s in LOOKUP.slices)
+    assert {c.name for c in changes if c.action == "begin_lookup"} == set()
 
 
 def test_a_row_that_is_an_events_last_goes_with_what_fires_it() -> None:
