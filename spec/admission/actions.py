@@ -32,6 +32,8 @@ from interlock.spec.admission.updating import (
     expire_lookup,
     finish,
     finished_recving,
+    flush_ends,
+    flush_reported,
     load_copied,
     lose_store_report,
     process_step,
@@ -49,6 +51,6 @@ ACTIONS = (
     skip_waiting, admit, admit_load, admit_loaded, stop_scan, end_waiting_loop,
     plan_prefix_store, build_connector_meta,
     process_step, crosses_block, stays_in_its_block, finish, abort, finished_recving, store_reported, end_update,
-    stored_before, store_for_another, evict_prefix, expire_lookup, expire_hold, resume_storing,
-    load_copied, store_copied, lose_store_report,
+    stored_before, store_for_another, evict_prefix, expire_lookup, expire_hold, flush_reported, resume_storing,
+    load_copied, store_copied, lose_store_report, flush_ends,
 )  # fmt: skip

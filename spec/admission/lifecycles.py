@@ -31,7 +31,9 @@ ADMISSION = Lifecycle(
         row("running", "abort", "held_for_store", guard=keeps_blocks(r), source="contract Q30, Q31, R-51"),
         row("running", "abort", "finished", source="contract Q30, Q31"),
         row("held_for_store", "store_reported", "finished", source="contract Q33"),
-        row("held_for_store", "expire_hold", "finished", source="B-178: every deferred free has a bounded life"),
+        row(
+            "held_for_store", "flush_reported", "finished", source="B-178: each deferred free has a bounded life; R-34"
+        ),
     ),
 )
 

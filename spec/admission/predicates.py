@@ -28,6 +28,7 @@ from interlock.spec.admission.vocabulary import (
     older,
     older_step,
     output_due,
+    own_store,
     owns,
     prefix_entry_state,
     prefix_entry_states,
@@ -211,7 +212,7 @@ def running_loop_is_over() -> Term:
 
 def keeps_blocks(r: Term) -> Term:
     """If running r ends now, its store keeps its blocks."""
-    return entry(r, "pending") & ~store_hold.is_("nothing")
+    return own_store(r) & ~store_hold.is_("nothing")
 
 
 def store_work() -> Term:

@@ -7,6 +7,8 @@ from interlock.spec.admission.settings import SLICES
 from interlock.spec.admission.vocabulary import (
     engine_phase,
     engine_phases,
+    flush_order,
+    flush_report,
     load_order,
     load_report,
     newer_step,
@@ -29,5 +31,6 @@ QUIESCENCE = Quiescence(
         & older_step().eq(step_slots["none"])
         & newer_step().eq(step_slots["none"])
         & forall(r, load_order(r).eq(0) & load_report(r).eq(0) & store_order(r).eq(0))
+        & forall(r, flush_order(r).eq(0) & flush_report(r).eq(0))
     ),
 )

@@ -11,7 +11,7 @@ ROWS = row_witnesses(
     ACTIONS,
     in_slice="pressure_quick",
     elsewhere={
-        "expire_hold": "admission_quick",
+        "flush_reported": "admission_quick",
         "expire_lookup": "admission_quick",
         "row-admission-held-for-load-finished-recving": "admission_quick",
         "row-admission-loaded-abort": "admission_quick",

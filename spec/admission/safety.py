@@ -167,7 +167,7 @@ NO_WRITER = ActionProperty(
     slices=EVERY,
     # Steps are ordered among themselves: a load alone can be written over by a step that was dispatched before.
     applies=freed_in_flight.is_("parked"),
-    actions=("finish", "abort", "preempt", "store_reported", "finished_recving", "expire_hold"),
+    actions=("finish", "abort", "preempt", "store_reported", "finished_recving", "flush_reported"),
     formula=_freed >> ~may_be_written(r),
 )
 NO_LOAD_UNDER_A_WRITER = ActionProperty(

@@ -54,6 +54,7 @@ from interlock.spec.admission.vocabulary import (
     load_order,
     newer_step,
     older_step,
+    own_store,
     owns,
     parked_newer,
     preempted_now,
@@ -278,6 +279,7 @@ plan_prefix_store = Action(
         need("scheduled", scheduled_now(r)),
         need("storing-is-on", ~storing_off(), policy=True),
     ),
+    updates=(assign(own_store(r), True),),
     source="contract J1, J4", doc="The metadata stores the prefix of a scheduled request.",
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ _SOUND = {
     "fenced_victim": "wait",
     "parked_drain": "every_step",
     "lookup_deadline": "expires",
-    "store_hold": "until_deadline",
+    "store_hold": "until_unread",
     "stall_latch": "until_probe",
     "last_stores": "keep_stepping",
     "storable_range": "computed",
@@ -57,7 +57,7 @@ PRESETS = (
 
 _STORES = (
     "plan_prefix_store", "store_for_another", "store_copied", "lose_store_report", "store_reported",
-    "expire_lookup", "expire_hold", "resume_storing",
+    "expire_lookup", "expire_hold", "flush_ends", "flush_reported", "resume_storing",
 )  # fmt: skip
 _LOADS = ("admit_load", "admit_loaded", "load_copied", "finished_recving", "stored_before", "evict_prefix")
 _GROWTH = ("crosses_block", "grow", "preempt")
@@ -80,6 +80,8 @@ SLICES = (
             "schedule_running",
             "plan_prefix_store",
             "expire_hold",
+            "flush_ends",
+            "flush_reported",
             "resume_storing",
             *_GROWTH,
             *_OVERLAP,
@@ -138,6 +140,8 @@ SLICES = (
             "lose_store_report",
             "expire_lookup",
             "expire_hold",
+            "flush_ends",
+            "flush_reported",
             "resume_storing",
             *_OVERLAP,
             *_LONGER,
@@ -164,6 +168,7 @@ _FOUR = {"request": 2, "block": 4}
 _SIX = {"request": 2, "block": 6}
 _CIRCULAR, _RUNS, _REST = "no-circular-wait-among-loads", "loading-request-runs", "load-admission-leaves-the-rest"
 _NO_WRITER = "load-gets-no-block-that-a-step-may-write"
+_STILL_READ = "blocks-that-a-store-reads-are-not-given-back"
 _OLD, _NEW = "vllm-0.22.1/OffloadingConnector", "vllm-0.32.0/OffloadingConnector"
 
 EXPECTATIONS: tuple[Expectation, ...] = (
@@ -290,10 +295,19 @@ EXPECTATIONS: tuple[Expectation, ...] = (
         "fails", "preempted_stores", "wanted-block-comes", "R-59: promised frees that never come",
         store_hold="until_report",
     ),
-    expect(
-        "holds", "last_stores_drain", "held-blocks-return", "a deadline bounds the hold", store_hold="until_deadline",
+    *(
+        expect("holds", "last_stores_drain", "held-blocks-return", "a deadline bounds the hold", store_hold=hold)
+        for hold in ("until_deadline", "until_unread")
     ),
-    expect("holds", "preempted_stores", "wanted-block-comes", "R-59", store_hold="until_deadline"),
+    expect("holds", "preempted_stores", "wanted-block-comes", "R-59", store_hold="until_unread"),
+    expect(
+        "fails", "last_stores_drain", _STILL_READ, "R-34: the deadline passes before the workers have copied",
+        store_hold="until_deadline",
+    ),
+    *(
+        expect("holds", slice_, _STILL_READ, "the deadline waits for the workers", store_hold="until_unread")
+        for slice_ in ("last_stores_drain", "preempted_stores")
+    ),
     expect("holds", "last_stores_drain", "waiting-request-is-admitted", "nothing is held", store_hold="nothing"),
     expect("fails", "last_stores_drain", "storing-comes-back", "B-182", stall_latch="for_good"),
     expect("fails", "last_stores_drain", "ended-work-comes-to-rest", "B-182: it spins", stall_latch="for_good"),

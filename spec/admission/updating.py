@@ -23,6 +23,9 @@ from interlock.spec.admission.vocabulary import (
     crossed,
     exposed_newer,
     exposed_older,
+    flush_order,
+    flush_report,
+    flushing,
     free,
     in_newer,
     in_older,
@@ -32,6 +35,7 @@ from interlock.spec.admission.vocabulary import (
     newer_step,
     older_step,
     output_due,
+    own_store,
     owns,
     parked_drain,
     parked_newer,
@@ -57,7 +61,7 @@ from interlock.spec.language.actions import (
     receive,
     send,
 )
-from interlock.spec.language.terms import FALSE, forall, ite
+from interlock.spec.language.terms import forall, ite
 
 _drains = parked_drain.is_("every_step") | older_step().eq(step_slots["full"])
 
@@ -133,7 +137,7 @@ store_reported = Action(
     fires=(fire("prefix_entry", r), fire_all("admission", r2, when=r2.eq(r))),
     receives=(receive(store_report, r),),
     guard=(at("updating"),),
-    updates=gives_back(~is_(r, "held_for_store")),
+    updates=(*gives_back(~is_(r, "held_for_store")), assign(own_store(r), False)),
     fairness=Fairness.WEAK, fairness_why="update_from_output() takes every report that has come",
     source="contract J11, Q33",
     doc="The store of r's prefix has ended: lookup finds it, and what was held for it returns.",
@@ -185,12 +189,26 @@ expire_lookup = Action(
 
 expire_hold = Action(
     name="expire_hold", event="expire_hold", params=(r,), site=SCHEDULER,
-    fires=(fire("admission", r),),
-    guard=(need("has-a-deadline", store_hold.is_("until_deadline")),),
-    updates=gives_back_between_calls(FALSE),
+    sends=(send(flush_order, r),),
+    guard=(
+        need("has-a-deadline", store_hold.is_("until_deadline", "until_unread")),
+        need("is-held", is_(r, "held_for_store")),
+        need("once", ~flushing(r)),
+    ),
+    updates=(assign(flushing(r), True),),
     fairness=Fairness.WEAK, fairness_why="a deadline passes",
-    source="B-178 ROCm/ATOM #2261",
-    doc="The deadline of a deferred free passes: the blocks return although the store was not reported.",
+    source="B-178 ROCm/ATOM #2261; contract J9",
+    doc="The deadline of a deferred free passes: the store, of which no report has come, is to be flushed.",
+)  # fmt: skip
+
+flush_reported = Action(
+    name="flush_reported", event="flush_reported", params=(r,), site=SCHEDULER,
+    fires=(fire_all("admission", r2, when=r2.eq(r)),),
+    receives=(receive(flush_report, r),),
+    updates=gives_back_between_calls(~is_(r, "held_for_store")),
+    fairness=Fairness.WEAK, fairness_why="every answer is taken",
+    source="B-178 ROCm/ATOM #2261, R-34; contract J9",
+    doc="The flush of a held store has ended: its blocks return, unless the report has come meanwhile.",
 )  # fmt: skip
 
 resume_storing = Action(
@@ -222,4 +240,14 @@ lose_store_report = Action(
     receives=(receive(store_order, r),),
     source="B-017 vllm #49829, B-178 ROCm/ATOM #2261, B-182 ROCm/ATOM #2053",
     doc="The report on a store of r's prefix never comes.",
+)  # fmt: skip
+
+flush_ends = Action(
+    name="flush_ends", event="flush_ends", params=(r,), site=WORKER, observed=False,
+    receives=(receive(flush_order, r),),
+    sends=(send(flush_report, r),),
+    guard=(need("is-copied", store_hold.is_("until_deadline") | store_order(r).eq(0)),),
+    fairness=Fairness.WEAK, fairness_why="a flush ends, because copies do; R-20",
+    source="contract J9: a barrier in the worker, not a cancel; R-34",
+    doc="The workers have the store of r no longer: it is copied, or was given up. (Or nobody waits for that.)",
 )  # fmt: skip

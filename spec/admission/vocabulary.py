@@ -135,12 +135,16 @@ lookup_deadline = Switch(
 )
 store_hold = Switch(
     name="store_hold",
-    values=("until_report", "until_deadline", "nothing"),
+    values=("until_report", "until_deadline", "until_unread", "nothing"),
     doc=(
-        "What keeps the blocks of a request that ended while its store was under way: the report alone, the report "
-        "or a deadline, or nothing (fences protect the source)."
+        "What keeps the blocks of a request that ended while its store was under way: the report alone; the report "
+        "or a deadline, whoever still reads them; the report, or a deadline and then a flush, after which no worker "
+        "reads them; or nothing (fences protect the source)."
     ),
-    source="contract Q31, R-51; until 0.20.2 held, from 0.21 on not; B-178 ROCm/ATOM #2261",
+    source=(
+        "contract Q31, R-51; until 0.20.2 held, from 0.21 on not; B-178 ROCm/ATOM #2261; "
+        "until_unread: R-34, I-27: what a store still reads is not given away"
+    ),
 )
 stall_latch = Switch(
     name="stall_latch",
@@ -200,6 +204,10 @@ somebody_lost_blocks = relation("somebody_lost_blocks", site=G, doc="a preemptio
 exposed_older = relation("exposed_older", site=G, doc="the older step may still write a block that is free")
 exposed_newer = relation("exposed_newer", site=G, doc="the newer step may still write a block that is free")
 stayed = relation("stayed", r, site=S, doc="an output of r has neither ended it nor taken it into a new block")
+own_store = relation(
+    "own_store", r, site=S, doc="the store of r's prefix, not reported yet, reads the blocks of r (not of another)"
+)
+flushing = relation("flushing", r, site=S, doc="the deadline of r's held blocks has passed, and its store is flushed")
 storing_off = relation("storing_off", site=S, doc="a store was given up, and no further one is planned")
 # Declared ranges of blocks have room for a fault (one block too many), so that a named property finds it.
 owns = counter("owns", r, site=S, high=FULL + 1, doc="blocks in the table of r")
@@ -218,7 +226,7 @@ storable = counter(
 VARIABLES = (
     admission_state, prefix_entry_state, engine_phase, older_step, newer_step,
     ahead, older, urgent, visited, scheduled_now, in_older, in_newer, output_due, crossed, preempted_now,
-    somebody_lost_blocks, exposed_older, exposed_newer, stayed, storing_off,
+    somebody_lost_blocks, exposed_older, exposed_newer, stayed, own_store, flushing, storing_off,
     owns, free, parked_older, parked_newer, storable,
 )  # fmt: skip
 
@@ -226,4 +234,8 @@ load_order = channel("load_order", r, sender=S, receiver=W, discipline=Disciplin
 load_report = channel("load_report", r, sender=W, receiver=S, discipline=Discipline.BAG, doc="r is loaded")
 store_order = channel("store_order", r, sender=S, receiver=W, discipline=Discipline.BAG, doc="store the prefix of r")
 store_report = channel("store_report", r, sender=W, receiver=S, discipline=Discipline.BAG, doc="r is stored")
-CHANNELS = (load_order, load_report, store_order, store_report)
+flush_order = channel("flush_order", r, sender=S, receiver=W, discipline=Discipline.BAG, doc="flush the store of r")
+flush_report = channel(
+    "flush_report", r, sender=W, receiver=S, discipline=Discipline.BAG, doc="no worker has the store of r left"
+)
+CHANNELS = (load_order, load_report, store_order, store_report, flush_order, flush_report)
