@@ -107,6 +107,8 @@ class KVOffloadMachine:
         self._behind: set[str] = set()
         """Requests with published blocks that the store scan has not passed."""
         self._visits: list[Visit] = []
+        self._anew: set[str] = set()
+        """Requests that were asked about although they had blocks, as far as was known."""
         self._ended: set[str] = set()
         """Requests that have ended since the last metadata."""
         several = not self._groups.prefix_only
@@ -163,6 +165,8 @@ class KVOffloadMachine:
         until its deadline; nothing once a load for it has failed.
         """
         tracked = self._tracked.of(request, "get_num_new_matched_tokens")
+        if tracked.tables[0].blocks:  # who has blocks is not asked about (I-12), so it has lost them
+            self._anew.add(request.request_id)
         answer = self._offering.answer(request.request_id, self._loads.match(tracked, num_computed_tokens))
         if answer[0] and self._recency is not None:
             self._recency.hit(tracked, num_computed_tokens + answer[0])
@@ -181,8 +185,10 @@ class KVOffloadMachine:
         self._preempted = frozenset(step.preempted)
         for request_id in step.preempted:
             if request_id not in self._ended:  # it was preempted between steps, and aborted before this one
-                self._running.preempt(request_id)
+                self._running.loses_blocks(request_id, "preempt")
         self._ended.clear()
+        if self._anew:
+            self._look_up_anew()
         self._running.run(step, self._visits)
         if self._visits:
             computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
@@ -234,6 +240,7 @@ class KVOffloadMachine:
         del self._tracked[request.request_id]
         self._ended.add(request.request_id)
         self._running.finished(request.request_id)
+        self._anew.discard(request.request_id)
         self._offering.finished(request.request_id)
         self._moves.do("finish", request.request_id)
         self._stores.finished.append(tracked)
@@ -271,6 +278,12 @@ class KVOffloadMachine:
                     self.contained += 1
                 else:
                     yield job
+
+    def _look_up_anew(self) -> None:
+        """Whose load has failed as a whole has lost its blocks to that (Q15); who was preempted, to the preemption."""
+        for request_id in sorted(self._anew - self._preempted):
+            self._running.loses_blocks(request_id, "look_up_anew")
+        self._anew.clear()
 
     def _admit(self, visit: Visit) -> None:
         tracked = visit.tracked

@@ -100,12 +100,14 @@ class _Play:
     # -- a schedule() ------------------------------------------------------------------------------
 
     def _schedule(self, piece: Sequence[Label], at: int, told: list[Seen]) -> None:
-        preempted = [dict(x.args)["r"] for x in piece if x.event == "preempt"]
-        for name in preempted:
+        preempted, anew = ([dict(x.args)["r"] for x in piece if x.event == event] for event in order.LOSSES)
+        for name in (*preempted, *anew):
             self._now[name].table.clear()
             self._full[name] = 0
-            del self._tokens[name]
-        names = [dict(x.args).get("r", "") for x in piece if x.event not in ("preempt", order.BUILD)]
+            self._tokens.pop(name, None)
+        for name in anew:
+            self._machine.get_num_new_matched_tokens(self._now[name], 0)  # that it is asked is all that is told of it
+        names = [dict(x.args).get("r", "") for x in piece if x.event not in (*order.LOSSES, order.BUILD)]
         rows: dict[bool, list[ScheduledRequest]] = {True: [], False: []}
         untold: dict[str, tuple[str, ...]] = {}
         unfilled: set[str] = set()
@@ -125,7 +127,7 @@ class _Play:
             unfilled |= {dict(x.args)["b"] for _, x in mine if x.event == "publish"}
         for x in piece:
             args = dict(x.args)
-            visits = ("preempt", "hit", "allocate", "publish")
+            visits = (*order.LOSSES, "hit", "allocate", "publish")
             if x.event in visits and x.event not in untold.get(args["r"], ()):
                 told.append(Seen(x.event, {**args, "r": self._now[args["r"]].request_id}))
         ids = tuple(self._now[n].request_id for n in preempted)

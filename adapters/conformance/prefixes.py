@@ -64,7 +64,7 @@ def planned_requests(trace: Sequence[Label], block_size: int) -> list[PlannedReq
                     now[r] = PlannedRequest(f"{r}#{len(arrived)}", block_size)
                     arrived.append(now[r])
                     tables[r] = []
-                case "preempt":
+                case "preempt" | "look_up_anew":
                     taken = take_order(piece, r)
                     tables[r] = taken
                 case "allocate":

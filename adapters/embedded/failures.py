@@ -3,7 +3,8 @@
 What is loaded here is loaded between steps, into blocks of one request that nobody can find before all of it is there.
 So a failure is always one of a request that still waits for its load: nothing of it is in a step, and nobody shares it.
 It goes back to where its load has failed, keeps its blocks, and computes them. (vLLM frees them if nothing at all was
-loaded, and visits the request anew.)
+loaded, and looks the request up anew, as `look_up_anew` of module kv. Here it would find what it has lost: offers are
+refused after a failure, and its local hits end before what it loads.)
 """
 
 from __future__ import annotations

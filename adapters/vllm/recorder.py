@@ -12,13 +12,14 @@ Events, all with `step`, the number of the schedule() that they belong to (0 bef
 - allocate(request, block, allocation)
 - publish(request, block, allocation, hash): full and hashed
 - preempt(request): named by the scheduler output, before anything else of that schedule()
+- look_up_anew(request): asked about although it had blocks, which its failed load has cost it; after preempt
 - plan_load(request, block, chunk, job, allocation)
 - plan_store(request?, block, chunk, job, allocation): request only where the metadata says it
 - order_flush(job), build_connector_meta()
 - update_from_output(), acknowledge(job), loaded(request)
 - finish(request): request_finished was called; aborts too
 
-Order in one schedule(): preempt, then hits, allocations and publishes, request by request in the
+Order in one schedule(): preempt, look_up_anew, then hits, allocations and publishes, request by request in the
 order of visits, then plan_load, plan_store, order_flush, build_connector_meta. In update_from_output:
 update_from_output, finish, acknowledge, loaded.
 
@@ -58,6 +59,7 @@ class Recorder:
         self._jobs: dict[str, Job] = {}
         self._unpublished: dict[str, list[tuple[int, int, int]]] = {}
         self._finished: set[str] = set()
+        self._anew: list[str] = []
         self._report = Report()
         self._wrap()
 
@@ -91,7 +93,8 @@ class Recorder:
     def _get_num_new_matched_tokens(self, original: Any) -> Any:
         def wrapper(request: Any, num_computed_tokens: int) -> Any:
             # Asked only of a request that owns no blocks (rule R-09).
-            self.tables.pop(request.request_id, None)
+            if self.tables.pop(request.request_id, None):
+                self._anew.append(request.request_id)
             self._unpublished.pop(request.request_id, None)
             self._local_hits[request.request_id] = num_computed_tokens // self._block_size
             return original(request, num_computed_tokens)
@@ -118,6 +121,10 @@ class Recorder:
                 if rid not in self._visited:  # it may have been resumed in the same schedule
                     self.tables.pop(rid, None)
                     self._unpublished.pop(rid, None)
+            for rid in self._anew:
+                if rid not in (scheduler_output.preempted_req_ids or ()) and rid not in self._finished:
+                    self._emit("look_up_anew", request=rid)
+            self._anew.clear()
             self._emit_tables(scheduler_output)
             for rid in list(self._unpublished):
                 self._emit_publishes(rid)

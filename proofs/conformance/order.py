@@ -23,6 +23,8 @@ WHOLE = frozenset({BETWEEN, EXECUTING})
 BUILD = "build_connector_meta"
 OUTPUT = "update_from_output"
 _OUTSIDE = ("add_request", "finish", "acknowledge", "acknowledge_failure", "loaded", "reset_cache")
+LOSSES = ("preempt", "look_up_anew")
+"""What costs a request its blocks when a schedule() begins."""
 _VISITS = ("hit", "allocate", "publish")
 
 _BEGUN = (BETWEEN, PREEMPTED, VISITED, LOADED, FLUSHED, STORED)
@@ -30,7 +32,7 @@ _BEGUN = (BETWEEN, PREEMPTED, VISITED, LOADED, FLUSHED, STORED)
 
 _FROM: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(_OUTSIDE, ((BETWEEN,), BETWEEN)),
-    "preempt": (_BEGUN[:2], PREEMPTED),
+    **dict.fromkeys(LOSSES, (_BEGUN[:2], PREEMPTED)),
     **dict.fromkeys(_VISITS, (_BEGUN[:3], VISITED)),
     "plan_load": (_BEGUN[:4], LOADED),
     "plan_store": (_BEGUN, STORED),

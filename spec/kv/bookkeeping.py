@@ -92,7 +92,7 @@ VISITS_ARE_IN_SCHEDULE = ActionProperty(
     slices=EVERY,
     actions=(
         "hit", "allocate", "publish", "publish_loaded", "plan_store", "plan_finish_store", "plan_lazy_store",
-        "skip_store", "plan_load",
+        "skip_store", "plan_load", "look_up_anew",
         "order_flush", "order_flush_of_load",
     ),
     formula=Primed(body=phase().eq(phases["scheduling"])),
@@ -106,7 +106,7 @@ DECIDED_BETWEEN_STEPS = ActionProperty(
     slices=EVERY,
     actions=(
         "add_request", "hit", "allocate", "publish", "publish_loaded", "plan_store", "plan_finish_store",
-        "plan_lazy_store", "skip_store", "plan_load", "preempt", "finish", "reset_cache", "evict",
+        "plan_lazy_store", "skip_store", "plan_load", "look_up_anew", "preempt", "finish", "reset_cache", "evict",
     ),
     formula=phase().ne(phases["executing"]),
 )  # fmt: skip

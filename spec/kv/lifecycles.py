@@ -63,6 +63,7 @@ REQUEST = Lifecycle(
         row("loading", "loaded", "waiting", source="contract Q12, Q13"),
         row("waiting", "publish_loaded", "scheduled", source="contract Q11, Q13"),
         row("waiting", "admit_loaded", "scheduled", source="contract Q11"),
+        row("waiting", "look_up_anew", "preempted", source="contract Q15: it waits with nothing, as one in PR"),
         row("scheduled", "publish_loaded", "scheduled", source="contract Q11, Q13"),
         row("scheduled", "plan_store", "scheduled", source="contract J1"),
         row("waiting", "finish", "finished", source="contract Q30, Q31"),
@@ -104,6 +105,7 @@ BLOCK = Lifecycle(
             source="contract Q32, G4",
         ),
         row("used", "preempt", "free", guard=_let_go(), source="contract Q22, G4"),
+        row("used", "look_up_anew", "free", guard=_let_go(), source="contract Q15, G4"),
         row("used", "slide_out", "free", guard=_let_go(), source="contract G6, G4"),
         row("used", "slide_out", "used", source="contract G6: another holds it, or a store reads it"),
         row(

@@ -23,6 +23,7 @@ from interlock.spec.kv.vocabulary import (
     r,
     request_state,
     request_states,
+    scanned,
     w,
 )
 from interlock.spec.language.actions import Action, Fairness, assign, assign_all, fire, fire_all, need, send
@@ -80,4 +81,25 @@ loaded = Action(
     fairness_why="once the reports are there, finished_recving comes with the next output",
     source="contract Q12, Q32, L3, R-42",
     doc="finished_recving: all loads of r have ended on all workers. Had it ended meanwhile, its blocks go back now.",
+)  # fmt: skip
+
+look_up_anew = Action(
+    name="look_up_anew", event="look_up_anew", params=(r,), site=SCHEDULER,
+    fires=(fire("request", r), fire_all("block", b, when=holds(r, b))),
+    guard=(
+        BETWEEN_STEPS,
+        need("some-load-failed", exists(b, holds(r, b) & ~hashed(b) & ~exists(h, load_value(b, h)))),
+    ),
+    updates=(
+        assign_all(b, to=holds(r, b), value=False),
+        assign_all(b, to=scanned(r, b), value=False),
+        assign_all(b, h, to=expects(r, b, h), value=False),
+        SCHEDULING,
+    ),
+    source="contract Q15, Q17, I-12",
+    doc=(
+        "Nothing of a load is left to a request: all its blocks go back, hits in the GPU's cache too, and it is looked "
+        "up anew, as one that was preempted. (Where something is left, the rest is computed in the blocks that it has: "
+        "Q14. Which it is, is for recovery: module engine.)"
+    ),
 )  # fmt: skip

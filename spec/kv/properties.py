@@ -197,6 +197,21 @@ FAILED_IS_COMPUTED = ActionProperty(
     >> forall(b, job_block(j).eq(b) >> Primed(body=forall(h, ~load_value(b, h)))),
 )
 
+ANEW_WITH_NOTHING = ActionProperty(
+    id="a-request-looked-up-anew-holds-nothing",
+    source="contract Q15, I-12",
+    doc=(
+        "A request that is looked up anew, because its load failed, has been waiting with what no load fills any more, "
+        "and gives all of it back: what it is given next is new to it."
+    ),
+    slices=(TINY, BROKEN),
+    actions=("look_up_anew",),
+    formula=request_state(r).eq(request_states["waiting"])
+    & forall(b, holds(r, b) >> ~is_a_target(b))
+    & exists(b, holds(r, b) & ~hashed(b) & forall(h, ~load_value(b, h)))
+    & Primed(body=forall(b, ~holds(r, b)) & phase().eq(phases["scheduling"])),
+)
+
 FAILED_LEAVES_NOTHING = ActionProperty(
     id="a-failed-load-leaves-garbage",
     source="contract R-43; the content oracle",
@@ -348,6 +363,7 @@ PROPERTIES = (
     LOADED_IS_WHOLE,
     FAILED_IS_COMPUTED,
     FAILED_LEAVES_NOTHING,
+    ANEW_WITH_NOTHING,
     SOURCE_BELONGS,
     SLIDES_FROM_ITS_TABLE,
     GOES_ON_IN_ITS_BLOCKS,

@@ -62,7 +62,7 @@ PRESETS = (
 
 _LOADS = ("plan_load", "loaded", "publish_loaded", "copy_load", "order_flush_of_load")
 
-_FAILURES = ("copy_fails", "load_fails", "report_failure", "acknowledge_failure")
+_FAILURES = ("copy_fails", "load_fails", "report_failure", "acknowledge_failure", "look_up_anew")
 _RESETS = ("reset_cache",)
 _GROUPS = ("slide_out", "admit_loaded")
 _ENDS = ("finish", "rest", "plan_finish_store")

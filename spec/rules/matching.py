@@ -142,6 +142,7 @@ MATCHING = (
             "waiting-holds-nothing",
             "deferred-by-lookup-holds-no-blocks",
             "match-is-of-who-waits",
+            "a-request-looked-up-anew-holds-nothing",
         ),
         guards=(GuardOf(module="encoder", action="match_prefix", conjunct="nothing-computed"),),
         outside="Streaming requests, which keep their blocks between turns, are not modelled.",

@@ -149,6 +149,7 @@ REQUESTS = (
             "waiting-holds-nothing",
             "deferred-by-lookup-holds-no-blocks",
             "match-is-of-who-waits",
+            "a-request-looked-up-anew-holds-nothing",
         ),
         guards=(GuardOf(module="encoder", action="match_prefix", conjunct="nothing-computed"),),
     ),

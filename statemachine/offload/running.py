@@ -118,10 +118,10 @@ class Running:
                     self._moves.do("publish", *rows[at])  # which says what is wrong
                 at += loaded or 1
 
-    def preempt(self, request_id: str) -> None:
-        """A request loses its blocks and waits again."""
+    def loses_blocks(self, request_id: str, action: str) -> None:
+        """A request loses its blocks, by an action, and waits again."""
         tracked = self._tracked[request_id]
-        self._moves.do("preempt", request_id)
+        self._moves.do(action, request_id)
         for table in tracked.tables:
             table.clear()
         tracked.next_look = 0  # with the first tokens that it gets again

@@ -33,7 +33,10 @@ class Slice:
     """A slice, and what is covered of it."""
 
     def __init__(self, name: str) -> None:
-        self.graph = ObservedGraph(SPECIFICATION, SPECIFICATION.switch_values(), SPECIFICATION.slice(name))
+        whole = SPECIFICATION.slice(name)
+        # The engine keeps the blocks of a request whose load has failed, so nobody is looked up anew.
+        taken = whole.model_copy(update={"remove": tuple({*whole.remove, "look_up_anew"})})
+        self.graph = ObservedGraph(SPECIFICATION, SPECIFICATION.switch_values(), taken)
         self.told = frozenset(Planner(self.graph).told)
         self.covered: set[int] = set()
         self._asked: Counter[Asked] = Counter()

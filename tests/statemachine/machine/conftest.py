@@ -61,8 +61,12 @@ class Driver:
         return self.machine.get_num_new_matched_tokens(self.requests[name], 4 * local_blocks)
 
     def admit(self, name, blocks, local_blocks=0, tokens=None):
-        """A waiting request computes all its tokens in this step, or so many; its first blocks were hits."""
-        self.match(name, local_blocks)
+        """A waiting request computes all its tokens in this step, or so many; its first blocks were hits.
+
+        One whose load is over has blocks, and is not asked about (Q11).
+        """
+        if name not in self.tables:
+            self.match(name, local_blocks)
         self.tables[name] = list(blocks)
         self.machine.update_state_after_alloc(self.requests[name], blocks, 0)
         computed = 4 * local_blocks
@@ -81,6 +85,8 @@ class Driver:
         self.machine.update_state_after_alloc(self.requests[name], blocks, 4 * external_blocks)
 
     def build(self, preempted=()):
+        for name in preempted:
+            self.tables.pop(name, None)
         step, self._scheduled = ScheduledStep.of(self._scheduled, tuple(preempted)), []
         return self.machine.build_connector_meta(step)
 

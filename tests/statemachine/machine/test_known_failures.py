@@ -312,12 +312,12 @@ def the_tier_is_full(make):
 
 
 def _without(*reset):
-    def patched(preempt):
-        def again(self, request_id):
+    def patched(loses_blocks):
+        def again(self, request_id, action):
             (table,) = self._tracked[request_id].tables
             before = {name: getattr(table, name) for name in reset}
             before = {name: list(v) if isinstance(v, list) else v for name, v in before.items()}
-            preempt(self, request_id)
+            loses_blocks(self, request_id, action)
             for name, value in before.items():
                 setattr(table, name, value)
 
@@ -329,8 +329,8 @@ def _without(*reset):
 @row(
     "B-094",
     "a resumed request's block list is replaced",
-    "block 1 is free: publish is illegal",
-    patch=(Running, "preempt", _without("blocks")),
+    "request A is preempted: look_up_anew is illegal",
+    patch=(Running, "loses_blocks", _without("blocks")),
 )
 def preempted_and_resumed(make):
     d = make()
@@ -347,7 +347,7 @@ def preempted_and_resumed(make):
 
 @row(
     "B-166", "list and cursor are moved back together", "cursor",
-    patch=(Running, "preempt", _without("published", "scanned")),
+    patch=(Running, "loses_blocks", _without("published", "scanned")),
 )  # fmt: skip
 def preempted_after_a_store(make):
     d = make(chunks=1)

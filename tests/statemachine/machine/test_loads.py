@@ -136,3 +136,40 @@ def test_a_lookup_asked_again_sees_what_has_been_stored_since(driver):
     assert d.match("B") == (8, True)
     d.machine.reset_cache()
     assert d.match("B") == (0, False)
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_a_request_that_is_asked_about_again_after_its_load_failed_has_other_blocks(driver, checking):
+    """Q15: vLLM frees what it has, and gives it blocks anew; here the other way round, as its free queue does."""
+    d = driver(options={"checking": checking}, chunks=4)
+    stored(d, ["h1", "h2"])
+    d.add("B", ["h1", "h2"])
+    d.load("B", [11, 12], external_blocks=2)
+    jobs = [j.job for j in d.build().load_jobs]
+    d.update(failed=jobs, received=["B"])
+    d.machine.reset_cache()
+    assert d.match("B") == (0, False)
+    d.tables.pop("B")
+
+    d.admit("B", [12, 11, 13])
+
+    assert [j.block for j in d.build().store_jobs] == [12, 11]
+
+
+def test_one_that_gets_no_blocks_when_it_is_asked_about_again_has_none(driver):
+    d = driver()
+    stored(d, ["h1", "h2"])
+    d.add("B", ["h1", "h2"])
+    d.load("B", [11, 12], external_blocks=2)
+    jobs = [j.job for j in d.build().load_jobs]
+    d.update(failed=jobs, received=["B"])
+    d.match("B")
+    d.add("C", ["h3"])
+
+    d.admit("C", [11, 12])
+
+    assert [j.block for j in d.build().store_jobs] == [11]
+    d.tables.pop("B")
+    d.admit("B", [13, 14, 15])
+    d.update()
+    assert [j.block for j in d.build().store_jobs] == []

@@ -54,9 +54,9 @@ KINDS = (
 )  # fmt: skip
 """What rules do that is worth a count of its own."""
 
-NEVER_TAKEN = frozenset({"plan_lazy_store", "rest", "slide_out", "admit_loaded"})
+NEVER_TAKEN = frozenset({"plan_lazy_store", "rest", "slide_out", "admit_loaded", "look_up_anew"})
 """Our machine stores eagerly; that an engine rests is nothing that anybody does; and with one group of full attention no
-block slides out of a window, and who goes on after a load has a full block."""
+block slides out of a window, and who goes on after a load has a full block. After a failed load it keeps its blocks."""
 
 PROMPTS = tuple(
     (symbols, tail, outputs) for symbols in ("pq", "pqr", "p", "xy") for tail in (1, 0) for outputs in (1, 1, 2, 4)
