@@ -153,6 +153,16 @@ WITNESSES = (
         "some-load-fails-on-one-worker", exists(j, failure_seen(j) & job_loads(j) & (pending_count(j) > 0)),
         "One worker has failed to load, and the other is still to report.", BROKEN, source="contract R-43",
     ),
+    *(
+        _witness(
+            f"a-report-is-heard-{when}", phase().eq(phases[name]), f"A worker's report is counted {words}.", TINY,
+            actions=("acknowledge",), source="contract J11; 6.1: reports come with the output of any step",
+        )
+        for when, name, words in (
+            ("while-a-step-executes", "executing", "before the output of the step that is under way"),
+            ("after-the-output", "updated", "between the output of a step and the next schedule()"),
+        )
+    ),
     _witness("a-step-is-with-the-workers", phase().eq(phases["executing"]), "A step is executing.", TINY),
     _witness("engine-comes-to-rest", phase().eq(phases["resting"]), "The engine has nothing to do.", *WITH_REST),
     _witness(

@@ -51,6 +51,12 @@ HIDDEN = {
         "admission.predicates.has_work", _forgets("without-1"), "admission_quick",
         "admission-a-step-is-made-for-a-store-alone",
     ),
+    "no report is heard while a step executes": (
+        "kv.common.LISTENING", _forgets("without-2"), "tiny", "a-report-is-heard-while-a-step-executes",
+    ),
+    "no report is heard between two steps": (
+        "kv.common.LISTENING", _forgets("without-1"), "tiny", "a-report-is-heard-after-the-output",
+    ),
     "the last word on a hand-over waits for another connector's send": (
         "delivery.predicates.last_word", _forgets("without-3"), "lease_and_send",
         "delivery-the-hand-over-ends-before-the-last-send",
