@@ -174,7 +174,7 @@ class KVOffloadMachine:
 
     def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
         """Noted, and done with the metadata: requests that were running had their blocks first."""
-        per_group = cast(Sequence[Sequence[int]], block_ids if len(self._groups) > 1 else (block_ids,))
+        per_group = cast("Sequence[Sequence[int]]", block_ids if len(self._groups) > 1 else (block_ids,))
         tables = tuple([tuple(table) for table in per_group])
         tracked = self._tracked.of(request, "update_state_after_alloc")
         self._visits.append(Visit(tracked, tables, num_external_tokens))

@@ -1,7 +1,7 @@
 """Measures connectors under one real scheduler in one run: both native ones and our machine, hook by hook.
 
 Requests prefill, decode, end, come again and are asked about twice; then a few decode at lengths of context between 4k
-and 128k tokens, where as many of them change in each step.
+and 128k tokens, where as many of them change in each step; then many decode, of which more and more change in a step.
 
 Rounds, and not all runs of one connector after the other, so that what else happens on the machine meets all of
 them. Each connector has a process of its own, because what one leaves behind slows the next. Speeds say nothing
@@ -55,6 +55,13 @@ CONTEXTS = (4096, 16_384, 65_536, 131_072)
 CONTEXT_WORKLOAD = Workload(requests=16, decode_steps=128, only_decode=True)
 """One of sixteen requests fills a block in each step, and one gets a block."""
 
+CHANGES = {1: 128, 8: 16, 32: 4, 128: 1}
+"""How many of :data:`CHANGES_WORKLOAD`'s requests fill a block in a step, and get one: with which block size."""
+CHANGES_WORKLOAD = Workload(requests=128, prompt=256, decode_steps=48, only_decode=True)
+
+WARM_UP = Workload(requests=2, prompt=64, decode_steps=16, only_decode=True)
+"""Served first and not counted: what is imported and compiled once is no memory of a block."""
+
 ROUNDS = 3
 MEASURE_SECONDS = 900.0
 SPARE_BLOCKS = 64
@@ -71,6 +78,8 @@ class Connector:
     runs: list[dict[str, Any]] = field(default_factory=list)
     at_context: dict[int, float] = field(default_factory=dict)
     """Seconds of building a decoding step's metadata, by tokens of context (:data:`CONTEXT_WORKLOAD`)."""
+    by_changes: dict[int, float] = field(default_factory=dict)
+    """The same, by how many of 128 requests fill a block in each step (:data:`CHANGES`)."""
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -86,6 +95,14 @@ class Connector:
         return round(self.at_context[CONTEXTS[-1]] / self.at_context[CONTEXTS[0]], 3)
 
     @property
+    def seconds_per_change(self) -> float | None:
+        """What each further request that fills a block adds to a step: the slope between the fewest and the most."""
+        if len(self.by_changes) < len(CHANGES):
+            return None
+        fewest, most = min(CHANGES), max(CHANGES)
+        return round((self.by_changes[most] - self.by_changes[fewest]) / (most - fewest), 9)
+
+    @property
     def schedule_seconds(self) -> float:
         """Of a whole `schedule()` while decoding."""
         return round(median(float(run["phases"]["decode"]["schedule_per_step"]) for run in self.runs), 9)
@@ -97,7 +114,7 @@ class Connector:
 
     @property
     def grown_mib(self) -> float:
-        """Memory that serving has added by the end of decoding, vLLM's included; of the first run, in a new process."""
+        """Memory that serving has added by the end of decoding, vLLM's included; of the first run after a warm-up."""
         return round(float(self.runs[0]["grown_mib"]), 1)
 
     @property
@@ -164,6 +181,8 @@ class BenchMachineResult:
             return "inconclusive", f"{len(self.connectors)} of {len(CONNECTORS)} connectors were measured"
         if any(c.context_ratio is None for c in self.connectors):
             return "inconclusive", "not every length of context was measured"
+        if any(c.seconds_per_change is None for c in self.connectors):
+            return "inconclusive", "not every number of requests that change was measured"
         stored = {c.name: c.blocks_stored for c in self.connectors}
         loaded = {c.name: c.blocks_loaded for c in self.connectors}
         if len(set(stored.values())) > 1:
@@ -194,7 +213,7 @@ def run_bench_machine(
     """
     wanted = workload or Workload()
     result = BenchMachineResult(version, wanted)
-    total = len(CONNECTORS) * (1 + rounds + len(CONTEXTS))
+    total = len(CONNECTORS) * (1 + rounds + len(CONTEXTS) + len(CHANGES))
 
     def report(description: str, completed: int) -> None:
         if progress is not None:
@@ -207,6 +226,7 @@ def run_bench_machine(
         for number, name in enumerate(CONNECTORS):
             report(f"starts vLLM {version} for {name}", number)
             children[name] = stack.enter_context(Child(overlay, python))
+            _measure(children[name], CONNECTORS[name], WARM_UP)
         measured = {name: Connector(name) for name in CONNECTORS}
         for round_ in range(rounds):
             for number, name in enumerate(CONNECTORS):
@@ -221,13 +241,19 @@ def run_bench_machine(
                 run = _measure(children[name], connector, replace(CONTEXT_WORKLOAD, prompt=tokens))
                 measured[name].at_context[tokens] = round(_of(run, *HOOKS["build metadata, decode"]), 9)
                 done += 1
+        for changes, block_size in CHANGES.items():
+            for name, connector in CONNECTORS.items():
+                report(f"decoding, {changes} of {CHANGES_WORKLOAD.requests} requests fill a block: {name}", done)
+                run = _measure(children[name], connector, CHANGES_WORKLOAD, block_size)
+                measured[name].by_changes[changes] = round(_of(run, *HOOKS["build metadata, decode"]), 9)
+                done += 1
     report("is done", total)
     return result
 
 
-def _measure(child: Child, connector: str, workload: Workload) -> dict[str, Any]:
-    blocks = workload.blocks(BLOCK_SIZE) + SPARE_BLOCKS
-    longest = workload.prompt + BLOCK_SIZE + workload.decode_steps
+def _measure(child: Child, connector: str, workload: Workload, block_size: int = BLOCK_SIZE) -> dict[str, Any]:
+    blocks = workload.blocks(block_size) + SPARE_BLOCKS
+    longest = workload.prompt + block_size + workload.decode_steps
     # Whoever is prefilled first decodes while others are; where prompts are long, that is to be but a few steps.
     batched = max(BATCHED_TOKENS, 2 * workload.prompt if workload.only_decode else workload.requests)
     return child.measure(
@@ -237,10 +263,10 @@ def _measure(child: Child, connector: str, workload: Workload) -> dict[str, Any]
         sizes={
             "gpu_blocks": blocks,
             "cpu_chunks": blocks,
-            "block_size": BLOCK_SIZE,
+            "block_size": block_size,
             "max_num_seqs": workload.requests,
             "max_num_batched_tokens": batched,
-            "max_model_len": longest + BATCHED_TOKENS // workload.requests + BLOCK_SIZE,
+            "max_model_len": longest + BATCHED_TOKENS // workload.requests + block_size,
         },
         seconds=MEASURE_SECONDS,
     )

@@ -17,9 +17,17 @@ class MeasuredConnector(Part):
         description="Seconds of building a decoding step's metadata for 16 requests, by tokens of context."
     )
     context_ratio: float | None = Field(description="Of the longest context to the shortest; 1: cost does not grow.")
+    by_changes: dict[int, float] = Field(
+        description="Seconds of building a decoding step's metadata for 128 requests, by how many of them fill a block."
+    )
+    seconds_per_change: float | None = Field(
+        description="What each further request that fills a block adds to a decoding step's metadata."
+    )
     schedule_seconds: float = Field(ge=0, description="A whole schedule() while decoding.")
     lookups: int = Field(ge=0, description="How often it was asked for a hit when the prompts came again.")
-    grown_mib: float = Field(description="Memory added by the end of decoding, vLLM's own included; of the first run.")
+    grown_mib: float = Field(
+        description="Memory added by the end of decoding, vLLM's own included; of the first run after a warm-up."
+    )
     blocks_stored: int = Field(ge=0)
     blocks_loaded: int = Field(ge=0)
 

@@ -5,6 +5,7 @@ from rich.text import Text
 
 from interlock.adapters.documents.bench_machine import BenchMachineDocument
 from interlock.adapters.report.console import conclusion, stack, table
+from interlock.statemachine.plural import counted
 
 SHORT = {"OffloadingConnector": "Offloading", "SimpleCPUOffloadConnector": "SimpleCPU"}
 
@@ -27,7 +28,8 @@ def render(document: BenchMachineDocument) -> RenderableType:
     rows.add_row("memory added, MiB (vLLM's included)", *(f"{c.grown_mib:,.0f}" for c in document.connectors))
     rows.add_row("blocks stored", *(f"{c.blocks_stored:,}" for c in document.connectors))
     rows.add_row("blocks loaded", *(f"{c.blocks_loaded:,}" for c in document.connectors))
-    return stack(head, Text(), rows, Text(), _contexts(document, names), Text(), conclusion(document))
+    more = (_contexts(document, names), Text(), _changes(document, names))
+    return stack(head, Text(), rows, Text(), *more, Text(), conclusion(document))
 
 
 def _contexts(document: BenchMachineDocument, names: list[str]) -> RenderableType:
@@ -40,4 +42,16 @@ def _contexts(document: BenchMachineDocument, names: list[str]) -> RenderableTyp
     if lengths:
         ratios = (c.context_ratio for c in document.connectors)
         rows.add_row("the longest over the shortest", *("" if r is None else f"{r:.2f}" for r in ratios))
+    return rows
+
+
+def _changes(document: BenchMachineDocument, names: list[str]) -> RenderableType:
+    """A decoding step's metadata by how many of the same number of requests change in it."""
+    rows = table("building metadata, decode, 128 requests", *names, numbers=frozenset(names))
+    for changes in dict.fromkeys(number for c in document.connectors for number in c.by_changes):
+        times = (c.by_changes.get(changes) for c in document.connectors)
+        rows.add_row(f"{counted(changes, 'block')} filled", *("" if t is None else f"{t * 1e6:,.1f}" for t in times))
+    slopes = [c.seconds_per_change for c in document.connectors]
+    if any(s is not None for s in slopes):
+        rows.add_row("for each further one", *("" if s is None else f"{s * 1e6:,.2f}" for s in slopes))
     return rows

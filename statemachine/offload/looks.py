@@ -42,7 +42,8 @@ class Looks:
 
     def forget(self) -> None:
         """A request has ended: its id may come again at the same place, as another request."""
-        self.order, self.at, self.places, self._due = (), [], {}, None
+        if self.order:
+            self.order, self.at, self.places, self._due = (), [], {}, None
 
     def worth(self, step: ScheduledStep) -> list[int]:
         """The places of requests that are due, in order."""

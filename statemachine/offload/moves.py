@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 from interlock.spec.language.specification import Specification
@@ -14,6 +16,10 @@ from interlock.statemachine.offload.asked import BATCHES, PLANS, QUESTIONS, chan
 from interlock.statemachine.offload.groups import Key
 from interlock.statemachine.pool import ChunkPool, policy_named
 from interlock.statemachine.port import BlockReferences, ConnectorMetadata, TransferJob
+
+_JOB: Callable[[tuple[int, str, int, int]], TransferJob] = partial(tuple.__new__, TransferJob)
+"""A job of its parts, without a line of Python."""
+_NUMBER = itemgetter(0)
 
 
 class Moves:
@@ -97,21 +103,20 @@ class Moves:
             self.next_job = next(numbers)
             if planned < 0:  # it raises at a row; those before it are done
                 planned = sum(self._block_of.get(job) is not None for job in range(first, self.next_job))
-            filled = zip(rows, chunks.fills(planned), strict=False)
-            self._are_planned(action, [(row[0], row[1], chunk) for row, chunk in filled], first)
+            filled = zip(count(first), rows, chunks.fills(planned), strict=False)
+            self._are_planned(action, [_JOB((job, row[0], row[1], chunk)) for job, row, chunk in filled])
         return planned, chunks.ran_out
 
     def plan_loads(self, rows: Sequence[tuple[str, int, int]]) -> None:
         """Loads, each for a request, into a block and from a chunk."""
-        first = self.next_job
+        jobs = [_JOB((job, *row)) for job, row in zip(count(self.next_job), rows)]
         self.next_job += len(rows)
-        self._each["plan_load"](((r, b, c, job) for (r, b, c), job in zip(rows, count(first))), [])
-        self._are_planned("plan_load", rows, first)
+        self._each["plan_load"]([(request, block, chunk, job) for job, request, block, chunk in jobs], [])
+        self._are_planned("plan_load", jobs)
 
-    def _are_planned(self, action: str, rows: Iterable[tuple[str, int, int]], first: int) -> None:
-        """Rows of a request, a block and a chunk are jobs now; the workers are to hear of them."""
-        jobs = [TransferJob(job, *row) for job, row in zip(count(first), rows)]
-        self.jobs.update(zip(count(first), jobs))
+    def _are_planned(self, action: str, jobs: Sequence[TransferJob]) -> None:
+        """The workers are to hear of these, and will report on them."""
+        self.jobs.update(zip(map(_NUMBER, jobs), jobs, strict=True))
         for channel in self._sends[action]:
             self._planned[channel] += jobs
         if self._refers:

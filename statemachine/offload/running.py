@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress, count, islice, repeat
 from sys import maxsize
-from typing import cast
 
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.looks import Looks
@@ -39,7 +38,8 @@ class Running:
         tracked_at = self._looks.at
         allocated: list[tuple[str, int]] = []
         for place in given:
-            request, got = ids[place], cast(Sequence[Sequence[int]], new[place])
+            request, got = ids[place], new[place]
+            assert got is not None
             for table, blocks in zip(tracked_at[place].tables, got, strict=True):
                 table.blocks += blocks
                 for block in blocks:

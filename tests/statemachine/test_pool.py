@@ -261,3 +261,25 @@ def test_a_failed_eviction_is_not_taken_for_the_next() -> None:
 def test_a_policy_that_there_is_not() -> None:
     with pytest.raises(UnknownPolicy, match="unknown eviction policy 'mru'; known: lru, arc"):
         policy_named("mru", 1)
+
+
+def test_chunks_that_are_supplied_are_pending_once_it_is_said_how_many_were_used() -> None:
+    tier = Tier("lru", size=3)
+    tier.store("a")  # ready: it is evicted for the third
+
+    supplied = tier.pool.supply(3)
+    given = [next(supplied), next(supplied), next(supplied)]
+
+    assert sorted(given) == [0, 1, 2]
+    assert given[2] == 0
+    assert tier.pool.fills(2) == given[:2]
+    assert (tier.pool.absent, tier.pool.ran_out) == ((0,), False)
+
+
+def test_it_says_when_there_was_no_chunk_to_supply() -> None:
+    tier = Tier("lru", size=2)
+
+    assert list(tier.pool.supply(3)) == [0, 1]
+    assert tier.pool.ran_out
+    assert list(tier.pool.supply(2)) == [0, 1]
+    assert not tier.pool.ran_out

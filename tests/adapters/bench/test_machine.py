@@ -16,7 +16,9 @@ def connector(name, seconds, stored=10, loaded=8):
     for phase, hooks, _ in HOOKS.values():
         phases[phase]["hooks"][hooks[0]] = {"calls": 1, "per_call": seconds, "per_step": seconds, "total": seconds}
     run = {"phases": phases, "blocks_stored": stored, "blocks_loaded": loaded, "grown_mib": 1.0}
-    return Connector(name, [run], {4096: 1.0, 16_384: 1.0, 65_536: 1.0, 131_072: 1.5})
+    return Connector(
+        name, [run], {4096: 1.0, 16_384: 1.0, 65_536: 1.0, 131_072: 1.5}, {1: 1.0, 8: 2.0, 32: 5.0, 128: 255.0}
+    )
 
 
 def result(*connectors):
@@ -44,6 +46,17 @@ def test_a_connector_may_leave_out_a_block_of_each_request():
     assert result(*all_of(OffloadingConnector={"loaded": 10})).verdict == "agree"
 
 
+def test_what_a_further_change_costs_is_the_slope_between_the_fewest_and_the_most():
+    assert connector(OURS, 1.0).seconds_per_change == 2.0
+    assert Connector(OURS, by_changes={1: 1.0, 8: 2.0}).seconds_per_change is None
+
+
+def test_not_every_number_of_changes_is_inconclusive():
+    some = all_of()
+    some[0].by_changes.pop(32)
+    assert (result(*some).verdict, result(*some).reason[-19:]) == ("inconclusive", "change was measured")
+
+
 def test_an_interrupted_measurement_is_inconclusive():
     assert result(*all_of()[:2]).verdict == "inconclusive"
     assert result().verdict == "inconclusive"
@@ -59,4 +72,5 @@ def test_a_small_measurement_for_real(tmp_path, capsys):
     assert document["schema"] == "interlock.bench-machine/1"
     assert {c["name"]: c["blocks_stored"] for c in document["connectors"]} == dict.fromkeys(CONNECTORS, 10)
     assert set(document["build_meta_ratio"]) == {"OffloadingConnector", "SimpleCPUOffloadConnector"}
+    assert all(set(c["by_changes"]) == {"1", "8", "32", "128"} for c in document["connectors"])
     assert "build metadata, decode" in capsys.readouterr().out
