@@ -164,7 +164,7 @@ def _with_property(name: str) -> list[GateModule]:
 
 
 def _judged(module: GateModule) -> list[str]:
-    return list(dict.fromkeys((*property_ids(module.spec), *module.at_rest, *module.oracle)))
+    return list(dict.fromkeys((*property_ids(module.spec), *module.at_rest, *module.oracle, *module.policy)))
 
 
 def _id(name: str, module: GateModule) -> str:

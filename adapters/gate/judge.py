@@ -112,6 +112,7 @@ class Judge:
         hidden: hidden steps are in what was played; none has to be searched.
         at_rest: properties of what must happen that an engine shows where nothing changes any more.
         oracle: properties that an engine judges itself with each step.
+        policy: properties that bind only who has chosen as we have, to be judged all the same.
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class Judge:
         hidden: bool = False,
         at_rest: Sequence[str] = (),
         oracle: Sequence[str] = (),
+        policy: Sequence[str] = (),
         spec: Specification = SPECIFICATION,
     ) -> None:
         self._at_rest = tuple(at_rest)
@@ -146,7 +148,7 @@ class Judge:
         self._at_finish = frozenset(
             p.id for p in spec.properties if isinstance(p, BoundaryClause) and p.action == "plan_finish_store"
         )
-        self._judged_by = _with_premises(spec)
+        self._judged_by = _with_premises(_binding(spec, policy))
 
     def __call__(self, played: Played) -> Judgement:
         """Replay the events without policy, and add what the oracle and the engine saw.
@@ -297,6 +299,12 @@ def _with_premises(spec: Specification) -> Specification:
     )
     held_to = tuple(p for p in spec.properties if binds_all(p))
     return spec.model_copy(update={"properties": (*held_to, *premises)})
+
+
+def _binding(spec: Specification, policy: Sequence[str]) -> Specification:
+    """The specification with some properties of policy as if they bound everybody."""
+    bound = tuple(p.model_copy(update={"policy": False}) if p.id in policy else p for p in spec.properties)
+    return spec.model_copy(update={"properties": bound})
 
 
 def property_ids(spec: Specification) -> list[str]:

@@ -163,7 +163,7 @@ def judge_module(
     result = ModuleResult(module.name, module.tests if run.own else run.connector)
     result.scenarios, result.steps = searched.scenarios, searched.steps
     shown = () if module is KV else module.at_rest
-    known = [*property_ids(module.spec), *shown, *module.oracle]
+    known = [*property_ids(module.spec), *shown, *module.oracle, *(module.policy if run.own else ())]
     judged = {p: searched.judged.get(p, 0) for p in known if not wanted or p in wanted}
     result.rules = {p: n for p, n in judged.items() if n}
     unjudged = [p for p, n in judged.items() if n == 0]
@@ -196,6 +196,7 @@ def _judge_of(run: Run, chosen: Chosen, pool: str, release: str | None, workers:
         hidden=module.hidden,
         at_rest=() if module is KV else module.at_rest,
         oracle=module.oracle,
+        policy=module.policy if run.own else (),
         spec=module.spec,
     )
 

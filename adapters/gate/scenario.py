@@ -181,6 +181,20 @@ RELOAD = Scenario.of(
 """A prompt that comes back after others have taken its GPU blocks: what was stored is loaded."""
 
 
+PRESSURE = Scenario.of(
+    "tight_gpu",
+    [
+        {"op": "add", "request": "A", "prompt": ["p", "q"], "tail": ALMOST, "max_tokens": 20},
+        {"op": "add", "request": "B", "prompt": ["u"], "tail": ALMOST, "max_tokens": 4},
+        {"op": "step"},
+        *({"op": "complete", "nth": 0} for _ in range(3)),
+        *({"op": "step"} for _ in range(23)),
+    ],
+)
+"""One request grows, and the other is preempted while the store of its second block is open; by the time that it comes
+back, its first block is in the tier only, and that store is open still."""
+
+
 def simplify(scenario: Scenario, still: Callable[[Scenario], bool]) -> Scenario:
     """Drop operations, last first, for as long as ``still`` holds; ends in a scenario with none to drop."""
     shrunk = True

@@ -43,6 +43,8 @@ class Sizes:
     max_num_seqs: int = 8
     max_num_batched_tokens: int = 2048
     max_model_len: int = 2048
+    depth: int = 1
+    """Steps that are scheduled before the output of the first is there: 2 is vLLM's asynchronous scheduler."""
     chunk: int = 0
     """Tokens that a prompt is computed by while another request is there (long_prefill_token_threshold); 0: all."""
 
@@ -52,6 +54,8 @@ class Sizes:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ConstructError(f"{name} must be a positive integer, not {value!r}")
+        if self.depth not in (1, 2):
+            raise ConstructError(f"depth is 1, or 2 for asynchronous scheduling, not {self.depth}")
         if self.max_num_batched_tokens < self.max_num_seqs:
             raise ConstructError("max_num_batched_tokens must be at least max_num_seqs")
 
@@ -221,7 +225,7 @@ class Constructor:
             "max_num_batched_tokens": sizes.max_num_batched_tokens,
             "max_model_len": sizes.max_model_len,
             "enable_chunked_prefill": True,
-            "async_scheduling": False,
+            "async_scheduling": sizes.depth == 2,
             "watermark": 0.0,
             "is_encoder_decoder": False,
             "long_prefill_token_threshold": sizes.chunk,
@@ -248,7 +252,7 @@ class Constructor:
             raise ConstructError(f"vLLM refuses the config: {_first_line(error)}") from error
         # The platform may have changed what was asked for; the harness relies on both.
         cache_config.block_size = sizes.block_size
-        vllm_config.scheduler_config.async_scheduling = False
+        vllm_config.scheduler_config.async_scheduling = sizes.depth == 2
         cache_config.num_gpu_blocks = self.num_blocks
         if hasattr(cache_config, "kv_cache_layout"):
             cache_config.kv_cache_layout = "LBHNC"  # the engine core sets it (gate-targets, 3)
@@ -314,6 +318,7 @@ class Constructor:
 
     def scheduler(self, scheduler_class: Any = None) -> Any:
         """A fresh scheduler, vLLM's or one made from it, with a fresh connector, made by vLLM's own factory."""
+        from vllm.v1.core.sched.async_scheduler import AsyncScheduler
         from vllm.v1.core.sched.scheduler import Scheduler
         from vllm.v1.structured_output import StructuredOutputManager
 
@@ -328,7 +333,7 @@ class Constructor:
             hash_block_size=self.sizes.block_size,
         )
         try:
-            scheduler = (scheduler_class or Scheduler)(**wanted)
+            scheduler = (scheduler_class or (AsyncScheduler if self.sizes.depth == 2 else Scheduler))(**wanted)
         except Exception as error:
             raise ConstructError(
                 f"{self.target.connector} cannot be built with transfer config "

@@ -17,22 +17,23 @@ Operations, besides "add" (without a prompt) and "abort" of `scenario`:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Fault
 from interlock.adapters.vllm.harness import model_output, sampled
-from interlock.adapters.vllm.recovering import RecoveringScheduler
+from interlock.adapters.vllm.recovering import RecoveringAsyncScheduler, RecoveringScheduler
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.engine.vocabulary import PROMPT
 
-SLOT = "0"
-"""Synchronous scheduling: one step is unprocessed at a time."""
-
 IDLE = 2
-"""Steps in which nothing is scheduled, and between which nothing happens: all that come after them are like them."""
+"""Steps in which nothing is scheduled, and between which nothing happens: all that come after them are like them.
+
+So many for each that is scheduled before the output of the first is there.
+"""
 
 SHAPES: Shapes = {
     "add": {"request": (str,), "max_tokens": (int,)},
@@ -46,16 +47,35 @@ SHAPES: Shapes = {
 DEFAULTS: dict[str, Any] = {"max_tokens": 1, "nth": 0, "fails": -1, "late": False, "waits": False}
 
 
+@dataclass(frozen=True)
+class _Ran:
+    """A step that the worker has run; its output is to be processed.
+
+    Args:
+        slot: the specification's name for it while it is unprocessed.
+    """
+
+    slot: str
+    output: Any
+    told: Any
+    received: list[str]
+
+
 class FailingLoads:
     """One scheduler with our recovery and the probe connector, from empty."""
 
     def __init__(self, constructor: Constructor, record: Callable[..., None], observer: str | None = None) -> None:
-        self.scheduler = constructor.scheduler(RecoveringScheduler)
+        self._depth = constructor.sizes.depth
+        self.scheduler = constructor.scheduler(RecoveringAsyncScheduler if self._depth == 2 else RecoveringScheduler)
         self.steps = 0
         self.faults: list[Fault] = []
         self._constructor, self._record = constructor, record
         self._in_schedule = self._in_waiting_loop = False
         self._idle = self._events = 0
+        self._slot = "0"
+        """Of the step that is scheduled, or processed."""
+        self._ran: list[_Ran] = []
+        """Steps whose outputs are to be processed, the oldest first."""
         self._loads: dict[str, list[int]] = {}
         """Loads that requests wait for, the oldest first."""
         self._sync: list[int] = []
@@ -83,7 +103,7 @@ class FailingLoads:
 
     def owed(self) -> dict[str, list[str]] | None:
         """Requests that nobody comes to, although no load is under way."""
-        if self._idle < IDLE or self._loads:
+        if self._idle < IDLE * self._depth or self._loads:
             return None
         found: dict[str, list[str]] = {}
         for name, request in self.scheduler.requests.items():
@@ -135,7 +155,12 @@ class FailingLoads:
         return True
 
     def _reset(self) -> bool:
-        """vLLM refuses while a load holds blocks that no preemption can take back."""
+        """vLLM fails while a load holds blocks that no preemption can take back.
+
+        And while blocks are parked until a step is processed (0.32.0, with asynchronous scheduling): so all are first.
+        """
+        while self._ran:
+            self._update(self._ran.pop(0))
         running = {r.request_id for r in self.scheduler.running}
         blocks = self.scheduler.kv_cache_manager.get_block_ids
         if any(blocks(name)[0] for name in self.scheduler.requests.keys() - running):
@@ -144,30 +169,37 @@ class FailingLoads:
         return True
 
     def _step(self, fails: int) -> None:
-        """schedule, the worker's step, update_from_output."""
+        """schedule, the worker's step, and update_from_output of the oldest, once as many are ahead as may be."""
+        self._slot = str(self.steps % self._depth)
         self.steps += 1
-        self._note("begin_schedule", t=SLOT)
+        self._note("begin_schedule", t=self._slot)
         self._in_schedule, self._in_waiting_loop, self._sync = True, False, []
         output = self.scheduler.schedule()
         self._in_schedule = False
         self._idle = 0 if output.num_scheduled_tokens else self._idle + 1
-        self._note("dispatch", t=SLOT)
+        self._note("dispatch", t=self._slot)
         if 0 <= fails < len(self._sync):
-            self._fails("sync_block_fails", self._sync[fails], t=SLOT)
-        self._note("run_forward", hidden=True, t=SLOT)
+            self._fails("sync_block_fails", self._sync[fails], t=self._slot)
+        self._note("run_forward", hidden=True, t=self._slot)
         invalid, self._invalid = self._invalid - self._withheld, self._invalid & self._withheld
         self._withheld = set()
         received, self._received = self._received, []
         failed, self._failed = self._failed, []
-        self._note("begin_update", t=SLOT)
-        made = self.scheduler.update_from_output(output, self._output(output, invalid, received, failed))
+        self._ran.append(_Ran(self._slot, output, self._output(output, invalid, received, failed), received))
+        if len(self._ran) == self._depth:
+            self._update(self._ran.pop(0))
+
+    def _update(self, ran: _Ran) -> None:
+        self._slot = ran.slot
+        self._note("begin_update", t=ran.slot)
+        made = self.scheduler.update_from_output(ran.output, ran.told)
         for outputs in made.values():
             for o in outputs.outputs:
                 if o.prefill_stats is not None:
                     self._check_report(o.request_id, o.prefill_stats)
-        for name in received:
-            self._note("finished_recving", r=name, t=SLOT)
-        self._note("process_outputs", t=SLOT)
+        for name in ran.received:
+            self._note("finished_recving", r=name, t=ran.slot)
+        self._note("process_outputs", t=ran.slot)
         self._note_ends()
 
     def _output(self, output: Any, invalid: set[int], received: list[str], failed: list[str]) -> Any:
@@ -271,7 +303,7 @@ class FailingLoads:
     def _recovered(self, recovered: Any) -> None:
         for name, done in recovered.rollbacks.items():
             where: dict[str, Any] = {"r": name}
-            where |= {} if self._in_schedule else {"t": SLOT}
+            where |= {} if self._in_schedule else {"t": self._slot}
             where |= {} if done.block_id is None else {"b": done.block_id}
             self._note(done.action, **where)
             if done.ends:
@@ -308,11 +340,11 @@ class FailingLoads:
             self._loads[name] = to_load
             return
         for b in to_load:
-            self._note("offer_sync", r=name, t=SLOT, b=b)
+            self._note("offer_sync", r=name, t=self._slot, b=b)
         self._sync += to_load
         start += found + external
         for place in range(start, start + num_new_tokens):
-            self._note(self._action(place, held, fresh and place == start), r=name, t=SLOT, b=table[place])
+            self._note(self._action(place, held, fresh and place == start), r=name, t=self._slot, b=table[place])
 
     def _action(self, place: int, held: int, admitted: bool) -> str:
         if admitted:

@@ -2,8 +2,9 @@
 
     SchedulerConfig(scheduler_cls="interlock.adapters.vllm.recovering.RecoveringScheduler")
 
-`kv_connector_extra_config` may have "switches" of module engine; the failure policy is one of them. One KV cache group,
-synchronous scheduling. Imports vLLM, so it is loaded in vLLM's process only; written for, and run with, 0.32.0.
+`RecoveringAsyncScheduler` is the same for asynchronous scheduling. `kv_connector_extra_config` may have "switches" of
+module engine; the failure policy is one of them. One KV cache group. Imports vLLM, so it is loaded in vLLM's process
+only; written for, and run with, 0.32.0.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.request import RequestStatus
 
@@ -31,16 +33,23 @@ class RecoveringScheduler(Scheduler):
         extra = self.vllm_config.kv_transfer_config.kv_connector_extra_config
         self._values = SPECIFICATION.switch_values("interlock", extra.get("switches"))
         (group,) = self.kv_cache_config.kv_cache_groups
-        self.recovery = LoadRecovery(groups=(Group(group.kv_cache_spec.block_size),), switches=self._values)
+        self._block_size = group.kv_cache_spec.block_size
+        self.recovery = LoadRecovery(groups=(Group(self._block_size),), switches=self._values)
         self.recompute_kv_load_failures = self._values["load_failure_policy"] == "recompute"
         self._unprocessed: list[tuple[dict[str, int], set[str]]] = []
         """Steps, the oldest first: tokens by request, and requests that were preempted since."""
+        self._loaded_from: list[dict[str, int]] = []
+        """Of each of these, by request that it loads for, the tokens that there were before."""
         self._cached: dict[str, int] = {}
         """Of each admitted request, the tokens of its prompt that it had not to compute."""
         self._external: dict[str, int] = {}
         """Of those, the ones that were loaded, or of a request that waits are to be."""
         self._skipped: set[str] = set()
+        self._found: dict[str, int] = {}
+        """Of each request that was looked up last, the tokens that the GPU had."""
         self._new_block_ids: list[int] = []
+        self._to_load: list[int] = []
+        """New blocks as well: vLLM's list of those is of what may have to be zeroed."""
         self._watch_the_connector()
 
     # -- when an output is processed ----------------------------------------------------------------
@@ -55,6 +64,7 @@ class RecoveringScheduler(Scheduler):
             self._apply(self.recovery.take_report(report, list(self._holders())))
         made = super().update_from_output(scheduler_output, model_runner_output)
         self._unprocessed.pop(0)
+        self._loaded_from.pop(0)
         pool = self.kv_cache_manager.block_pool.blocks
         wrong = [pool[b] for b in self.recovery.wrong_from]
         self.recovery.blocks_forgotten([b.block_id for b in wrong if b.ref_cnt == 0 and b.block_hash is None])
@@ -112,17 +122,27 @@ class RecoveringScheduler(Scheduler):
         owes = self.recovery.owes
         if owes:
             self._apply(self.recovery.take_over(list(self._holders())))
-            for request in self.running:
-                if self.recovery.waits(self._view(request)):
-                    request.next_decode_eligible_step = self.current_step + 2  # not in this schedule
+        for request in self.running:
+            if self._awaits_its_token(request) or (owes and self.recovery.waits(self._view(request))):
+                request.next_decode_eligible_step = self.current_step + 2  # not in this schedule
+        self._to_load.clear()
+        self._loaded_from.append({})
         output = super().schedule(throttle_prefills)
         self._count_admissions(output)
         if owes:
             step = [(self._view(self.requests[name]), n) for name, n in output.num_scheduled_tokens.items()]
             before = [(replace(q, num_computed_tokens=q.num_computed_tokens - n), n) for q, n in step]
-            self.recovery.dispatched(before, self._new_block_ids)
+            self.recovery.dispatched(before, [*self._new_block_ids, *self._to_load])
         self._unprocessed.append((output.num_scheduled_tokens, set()))
         return output
+
+    def _awaits_its_token(self, request: Any) -> bool:
+        """What is computed again, in a block that the request has kept, is so once its token is known."""
+        place, into = divmod(request.num_computed_tokens, self._block_size)
+        if into or request.num_computed_tokens < request.num_tokens:
+            return False
+        (table,) = self.kv_cache_manager.get_block_ids(request.request_id)
+        return bool(place < len(table))
 
     def _handle_blocked_waiting_request(self, request: Any) -> bool:
         if not super()._handle_blocked_waiting_request(request):
@@ -145,12 +165,17 @@ class RecoveringScheduler(Scheduler):
         def matched(request: Any, num_computed_tokens: int) -> tuple[int | None, bool]:
             if self._holds_blocks(request) or not self.recovery.offers.may_offer(request.request_id):
                 return 0, False
+            self._found[request.request_id] = num_computed_tokens
             found: tuple[int | None, bool] = asked(request, num_computed_tokens)
             return found
 
         def allocated(request: Any, blocks: Any, num_external_tokens: int) -> None:
             if num_external_tokens:
                 self._external[request.request_id] = num_external_tokens
+                self._loaded_from[-1][request.request_id] = self._found[request.request_id]
+                first = self._found[request.request_id] // self._block_size
+                last = -(-num_external_tokens // self._block_size) + first
+                self._to_load += blocks.get_block_ids()[0][first:last]
             told(request, blocks, num_external_tokens)
 
         self.connector.get_num_new_matched_tokens = matched
@@ -175,14 +200,28 @@ class RecoveringScheduler(Scheduler):
         for tokens, stale in self._unprocessed:
             if request.request_id in tokens:
                 stale.add(request.request_id)
+        self._unhash_unsettled(request)
         self._external.pop(request.request_id, None)
         super()._preempt_request(request, *args, **kwargs)
 
+    def _unhash_unsettled(self, request: Any) -> None:
+        """What an unprocessed step computes or loads may turn out wrong when nobody knows any more whose it was."""
+        if self._values["invalid_hash"] != "evict":
+            return
+        name = request.request_id
+        settled = request.num_computed_tokens - sum(t.get(name, 0) for t, _ in self._unprocessed)
+        settled = min([settled, *(before[name] for before in self._loaded_from if name in before)])
+        (table,) = self.kv_cache_manager.get_block_ids(name)
+        if unsettled := set(table[max(settled, 0) // self._block_size :]):
+            self.kv_cache_manager.evict_blocks(unsettled)
+
     def _free_request(self, request: Any, **kwargs: Any) -> Any:
+        if any(request.request_id in tokens for tokens, _ in self._unprocessed):
+            self._unhash_unsettled(request)
         freed = super()._free_request(request, **kwargs)
         self.recovery.request_finished(request.request_id)
-        self._cached.pop(request.request_id, None)
-        self._external.pop(request.request_id, None)
+        for known in (self._cached, self._external, self._found):
+            known.pop(request.request_id, None)
         return freed
 
     # -- what recovery is told ----------------------------------------------------------------------
@@ -228,3 +267,7 @@ class RecoveringScheduler(Scheduler):
         if name in self.finished_recving_kv_req_ids:
             return "received_failed" if failed else "received"
         return "loading_failed" if failed else "loading"
+
+
+class RecoveringAsyncScheduler(RecoveringScheduler, AsyncScheduler):
+    """The next step is scheduled before the output of the one before is there."""

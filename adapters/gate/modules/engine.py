@@ -18,7 +18,7 @@ BLOCKS = {"ample": 12, "tight": 5}
 """GPU blocks, of one token each, as in the specification."""
 
 POLICIES = ("recompute", "fail")
-_POLICY = "load_failure_policy"
+_POLICY, _PIPELINE = "load_failure_policy", "pipeline"
 
 STEP: Operation = {"op": "step", "fails": -1}
 ARRIVE: Operation = {"op": "arrive", "nth": 0, "fails": -1, "late": False}
@@ -65,23 +65,43 @@ def _policies(sets: Sets) -> tuple[str, ...]:
     return (sets[_POLICY],) if _POLICY in sets else POLICIES
 
 
+DEPTHS = {"depth 1": "one", "depth 2": "two"}
+"""Synchronous and asynchronous scheduling, and what the specification calls them."""
+
+
+def _named_pool(size: str, policy: str, depth: str) -> str:
+    return f"{size}, {policy}, {depth}"
+
+
+def _depths(sets: Sets) -> tuple[str, ...]:
+    """Both, unless the user has chosen."""
+    return tuple(d for d, value in DEPTHS.items() if value == sets.get(_PIPELINE, value))
+
+
 def _size(pool: str) -> int:
     return BLOCKS[pool.partition(", ")[0]]
 
 
+def _depth(pool: str) -> int:
+    return list(DEPTHS).index(pool.split(", ")[2]) + 1
+
+
 def _given(pool: str, values: Values) -> Values:
-    return {**values, _POLICY: pool.partition(", ")[2]}
+    _, policy, depth = pool.split(", ")
+    return {**values, _POLICY: policy, _PIPELINE: DEPTHS[depth]}
 
 
 def _part(scenario: Scenario, values: Values) -> Part:
     sizes = {"gpu_blocks": _size(scenario.pool), "block_size": 1, "max_num_seqs": 4, "max_num_batched_tokens": 8}
+    sizes["depth"] = _depth(scenario.pool)
     return Part("engine", PROBE, {"switches": dict(_given(scenario.pool, values))}, sizes)
 
 
 def _seeds(sets: Sets) -> Iterable[Scenario]:
     for size, operations in KNOWN:
         for policy in _policies(sets):
-            yield Scenario.of(f"{size}, {policy}", operations)
+            for depth in _depths(sets):
+                yield Scenario.of(_named_pool(size, policy, depth), operations)
 
 
 def _scenarios(sets: Sets) -> st.SearchStrategy[Scenario]:
@@ -102,7 +122,9 @@ def _scenarios(sets: Sets) -> st.SearchStrategy[Scenario]:
         st.lists(tier, max_size=1), st.lists(add, min_size=1, max_size=2), step, moves,
     )  # fmt: skip
     listed = st.lists(episode, min_size=1, max_size=4)
-    pools = [f"{size}, {policy}" for size in BLOCKS for policy in _policies(sets)]
+    pools = [
+        _named_pool(size, policy, depth) for size in BLOCKS for policy in _policies(sets) for depth in _depths(sets)
+    ]
     return st.builds(lambda pool, e: _named(pool, [o for ops in e for o in ops]), st.sampled_from(pools), listed)
 
 
@@ -156,16 +178,15 @@ ENGINE = GateModule(
     seeds=_seeds,
     drain=DRAIN,
     in_words=_in_words,
-    lacks=("asynchronous scheduling", "several KV cache groups", "wrong entries in the map of scheduled tokens"),
+    lacks=("several KV cache groups", "wrong entries in the map of scheduled tokens"),
     part=_part,
     releases=("0.32.0",),
     runs=frozenset({
-        "recovery_base", _POLICY, "invalid_hash", "invalid_scan", "shared_recompute", "cached_count",
+        "recovery_base", _PIPELINE, _POLICY, "invalid_hash", "invalid_scan", "shared_recompute", "cached_count",
     }),
-    fixed={"pipeline": "one"},
     given=_given,
     elements=lambda pool: {"block": [str(b) for b in range(1, _size(pool) + 1)]},
-    scope=lambda pool: {"slot": 1},
+    scope=lambda pool: {"slot": _depth(pool)},
     at_rest=("held-request-is-released", "a-wrong-block-that-counts-is-computed-again", "waiting-request-goes-on"),
     hidden=True,
 )  # fmt: skip

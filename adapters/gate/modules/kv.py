@@ -28,4 +28,5 @@ KV = GateModule(
     lacks=("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing stores"),
     part=_part,
     at_rest=(LEFT_OPEN,),
+    policy=("loads-and-stores-never-mixed",),
 )

@@ -31,10 +31,11 @@ class GateModule:
         fixed: values that the harness has, whatever the preset says.
         scenarios, seeds: drawn ones, and what is known to go wrong; of the switches that the user has set.
         part: how a scenario is played, under these values.
-        given: the values under which a trace of a scenario of this pool is judged.
+        given: the values under which a scenario of this pool is played and judged.
         scope, elements: of a trace, by pool.
         at_rest: properties of what must happen that show where nothing changes any more.
         oracle: properties, of this module or of another, that the harness judges itself, by what blocks really hold.
+        policy: properties that bind only who has chosen as ours has, to which ours is held.
         hidden: whether the harness records hidden steps too, which are its own doing, and nothing has to be searched.
         lacks: what the harness never does.
     """
@@ -56,6 +57,7 @@ class GateModule:
     scope: Callable[[str], Mapping[str, int] | None] = lambda pool: None
     at_rest: tuple[str, ...] = ()
     oracle: tuple[str, ...] = ()
+    policy: tuple[str, ...] = ()
     hidden: bool = False
 
     def values(self, sets: Sets) -> dict[str, str]:

@@ -4,6 +4,7 @@ import pytest
 
 from interlock.adapters.gate.choose import choose, refuse_values
 from interlock.adapters.gate.errors import GateUsageError
+from interlock.adapters.gate.modules import ENGINE
 from interlock.spec.language.specification import UnknownName
 
 
@@ -35,7 +36,10 @@ def test_switches_and_properties_choose_their_module():
     switched = chosen(sets={"recovery_base": "cached_tokens"})
     assert names(switched) == ["engine"]
     assert switched.chosen[0].values["recovery_base"] == "cached_tokens"
-    assert switched.chosen[0].values["pipeline"] == "one"  # what the harness is, whatever the preset says
+    given = ENGINE.given(
+        "ample, fail, depth 1", switched.chosen[0].values
+    )  # what the pool is, whatever the preset says
+    assert (given["pipeline"], given["load_failure_policy"], given["recovery_base"]) == ("one", "fail", "cached_tokens")
 
     assert names(chosen(properties=["no-block-stored-twice-in-flight"])) == ["kv"]
     assert names(chosen(properties=["connector-does-not-raise"])) == names(chosen())
@@ -51,7 +55,7 @@ def test_switches_and_properties_choose_their_module():
         ({"sets": {"recovery_bas": "x"}}, UnknownName, "recovery_base"),
         ({"names": ["kv"], "sets": {"recovery_base": "cached_tokens"}}, GateUsageError, "say --module engine"),
         ({"sets": {"hit_chain": "by_hash"}}, GateUsageError, "nothing that the gate plays.*recovery_base"),
-        ({"sets": {"pipeline": "two"}}, GateUsageError, "shows what pipeline changes"),
+        ({"sets": {"in_flight_output": "deliver"}}, GateUsageError, "shows what in_flight_output changes"),
         (
             {"sets": {"ec_free": "optimistic"}},
             GateUsageError,

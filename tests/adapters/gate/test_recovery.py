@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600)]
 RELEASE = "0.32.0"
 OLD_VALUES = {
     "recovery_base=cached_tokens": "no-token-from-invalid-block",
+    "recovery_base=computed_minus_scheduled": "computed-within-valid-prefix",
     "invalid_hash=keep": "no-token-from-invalid-block",
     "invalid_scan=running_and_loading": "no-token-from-invalid-block",
     "shared_recompute=trusted": "no-token-from-invalid-block",
@@ -43,7 +44,7 @@ def test_as_specified_it_is_clean_under_both_policies(driver):
     assert result.scenarios == 80
     for rule in ("a-claim-is-of-an-invalid-block", "a-sharer-keeps-what-was-processed", "failed-block-is-not-filled"):
         assert result.rules[rule] > 5
-    assert "asynchronous scheduling" in result.never_exercised
+    assert "only-scheduled-blocks-are-parked" in result.rules  # with a step ahead
 
 
 @pytest.mark.parametrize("policy", ["recompute", "fail"])
@@ -54,13 +55,25 @@ def test_a_policy_can_be_chosen(driver, policy):
     assert ("a-claim-is-of-an-invalid-block" in result.rules) == (policy == "recompute")
 
 
+def test_the_base_of_the_seed_is_right_at_depth_1_and_wrong_at_depth_2(driver, tmp_path):
+    """Beyond what the step at hand computes, it counts what the one after it does."""
+    seed = {"recovery_base": "computed_minus_scheduled"}
+    overlapped = judged(driver, tmp_path, ("computed-within-valid-prefix",), **seed, pipeline="two")
+
+    assert judged(driver, **seed, pipeline="one").verdict == "clean"
+    (finding,) = overlapped.findings
+    events = read_trace(finding.trace).events
+    assert {e.args["t"] for e in events if e.event == "dispatch"} == {"0", "1"}
+
+
 @pytest.mark.parametrize("old", OLD_VALUES)
 def test_an_old_value_is_found(driver, old, tmp_path):
     name, _, value = old.partition("=")
     result = judged(driver, tmp_path, (OLD_VALUES[old],), **{name: value})
 
     assert result.verdict == "findings", result.reason
-    (finding,) = result.findings
+    finding = result.findings[0]
+    assert {f.property for f in result.findings} == {OLD_VALUES[old]}
     assert (finding.property, finding.side) == (OLD_VALUES[old], "connector")
     assert finding.steps <= 6
     # The written trace shows the same to whoever replays it.
@@ -68,7 +81,7 @@ def test_an_old_value_is_found(driver, old, tmp_path):
     assert OLD_VALUES[old] in {v.property for v in replayed.violations}
 
 
-def played(driver, *operations, pool="ample, recompute", **sets):
+def played(driver, *operations, pool="ample, recompute, depth 1", **sets):
     scenario = Scenario.of(pool, operations)
     return driver.play(scenario, ENGINE.part(scenario, ENGINE.values(sets)))
 
@@ -102,7 +115,7 @@ def test_whoever_is_left_with_a_wrong_block_computes_it(driver):
 
 
 def test_under_the_policy_fail_every_holder_of_the_block_ends(driver):
-    result = played(driver, TIER, ADD_A, ADD_B, FAILING_STEP, STEP, pool="ample, fail")
+    result = played(driver, TIER, ADD_A, ADD_B, FAILING_STEP, STEP, pool="ample, fail, depth 1")
 
     assert [e[:2] for e in told(result) if e[0] == "fail_running"] == [("fail_running", "A"), ("fail_running", "B")]
 

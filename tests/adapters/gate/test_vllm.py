@@ -5,6 +5,7 @@ import time
 import pytest
 
 from interlock.adapters.gate import run_gate
+from interlock.statemachine.trace import read_trace
 
 pytestmark = pytest.mark.vllm
 
@@ -76,3 +77,14 @@ def test_a_switch_of_the_specification_changes_our_machine_on_a_real_scheduler()
 def test_our_machine_keeps_its_sources_through_a_preemption_that_it_hears_of_late() -> None:
     """The scheduler gives a victim's blocks away before the metadata says so: a reference must be there already."""
     assert ours("0.32.0", sets={"source_hold": "pin"}).verdict == "clean"
+
+
+def test_a_preempted_request_that_loads_while_a_store_of_it_is_open_is_found(tmp_path) -> None:
+    """vLLM #46014. Nothing but a preemption brings a request with open stores back to the waiting queue."""
+    result = ours(
+        "0.32.0", sets={"match_busy": "proceed"}, properties=["loads-and-stores-never-mixed"], trace_dir=tmp_path
+    )
+
+    (finding,) = result.findings
+    assert finding.property == "loads-and-stores-never-mixed"
+    assert "preempt" in [e.event for e in read_trace(finding.trace).events]
