@@ -53,8 +53,8 @@ ARGUMENTS = (
 )  # fmt: skip
 MEMORY_BYTES = 8 << 30
 """A change may make a loop that never ends and keeps what it makes."""
-SLOW_S = 10.0
-"""Longer tests are left out."""
+SLOW_S = 5.0
+"""Tests that take more processor time are left out."""
 KEPT = ("decisions/", "table/")
 """What these make is kept for the process: any test of a file that reaches them can notice, and not just the first."""
 
@@ -184,23 +184,31 @@ class Runner:
         return 0
 
     def watch(self, digest: str, tests: list[str], to: Path) -> int:
-        """Run these under coverage, and write what each reaches; in a forked process."""
+        """Run these under coverage, and write what each reaches; in a forked process. Slow ones are left out."""
         import coverage
 
         files = room()
         measured = coverage.Coverage(data_file=None, include=list(files), config_file=False)
         measured.start()
-        seconds, failed = {}, []
+        seconds, failed, slow = {}, [], set()
+
+        def stop(*_: Any) -> None:
+            slow.add(test)
+            raise TimeoutError(f"{test} takes more than {SLOW_S:g} s")
+
+        signal.signal(signal.SIGVTALRM, stop)
         for test, following in zip(tests, [*tests[1:], None], strict=True):
             before, since = self.session.testsfailed, time.process_time()
             measured.switch_context(test)
+            signal.setitimer(signal.ITIMER_VIRTUAL, SLOW_S)
             self.items[test].config.hook.pytest_runtest_protocol(
                 item=self.items[test], nextitem=following and self.items[following]
             )
-            if self.session.testsfailed > before:
-                failed.append(test)
-            else:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            if self.session.testsfailed == before:
                 seconds[test] = time.process_time() - since
+            elif test not in slow:
+                failed.append(test)
         measured.stop()
         data, reached = measured.get_data(), {}
         for path in data.measured_files():

@@ -4,7 +4,7 @@
     python tools/mutate_code.py --only 'pool/*' --sample 0        # all mutants of some files
 
 (`interlock mutate` does the same to the specification.) Each mutant is tried in a process of its own, by the tests of
-its part of `statemachine/` (`TESTS` in `tools/code_trials.py`) that reach the changed function and take less than ten
+its part of `statemachine/` (`TESTS` in `tools/code_trials.py`) that reach the changed function and take less than five
 seconds, the quickest first, --tests-s seconds of them. Property tests take few examples here, always the same. What
 survives is printed with its difference, for a person to read: some changes are no mistakes, and
 `tools/equivalent_mutants.toml` says of which, and why.
@@ -92,6 +92,11 @@ def table(sizes: Mapping[str, int], outcomes: Mapping[str, str]) -> str:
     return "\n".join(map("  ".join, aligned))
 
 
+def matches(name: str, globs: Iterable[str] | None) -> bool:
+    """Whether one of the globs is of this name; without any, all are."""
+    return not globs or any(fnmatch(name, glob) for glob in globs)
+
+
 def say(line: str) -> None:
     """On stderr: how far it is."""
     print(line, file=sys.stderr, flush=True)
@@ -120,7 +125,7 @@ class Run:
                 self.missed(m, "not covered", "")
                 continue
             works[name] = partial(self.runner.trial, m.file, m.function, m.text, list(picked))
-            cpu_s[name] = 20 + int(3 * sum(picked.values()))
+            cpu_s[name] = 5 + int(3 * sum(picked.values()))
             tests[name] = f"{len(picked)} tests, {sum(picked.values()):.1f} s"
         for name, code in trials.pooled(works, cpu_s, self.jobs):
             self.outcomes[name] = outcome(code)
@@ -176,12 +181,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="mutants tried at once (default 2)")
     parser.add_argument("--least", type=float, default=85, metavar="PERCENT", help="killed (default 85)")
     parser.add_argument("--tests-s", type=float, default=8, metavar="S", help="seconds of tests a mutant (default 8)")
+    parser.add_argument("--tests", action="append", metavar="GLOB", help="test files that may be used (default: all)")
     parser.add_argument("--examples", type=int, default=25, metavar="N", help="of a property test (default 25)")
     given = parser.parse_args()
-    only = given.only or ["*"]
     room = ROOT / "statemachine"
     files = sorted(str(p.relative_to(room)) for p in room.rglob("*.py"))
-    unmatched = [glob for glob in only if not any(fnmatch(f, glob) for f in files)]
+    unmatched = [glob for glob in given.only or () if not any(fnmatch(f, glob) for f in files)]
     if unmatched:
         parser.error(f"no file of statemachine/ matches {unmatched[0]!r}; for example 'pool/*' or 'machine.py'")
     if importlib.util.find_spec("mutmut") is None:
@@ -189,10 +194,12 @@ def main() -> int:
 
     os.chdir(ROOT)
     trials.limit_examples(given.examples)
-    files = [f for f in files if any(fnmatch(f, glob) for glob in only)]
+    files = [f for f in files if matches(f, given.only)]
     codes: list[int] = []
     runner = trials.Runner(lambda it: codes.append(tried(given, files, it)))
-    tests = dict.fromkeys(t for f in files for t in trials.test_files(f))
+    tests = [t for t in dict.fromkeys(t for f in files for t in trials.test_files(f)) if matches(t, given.tests)]
+    if not tests:
+        parser.error(f"no test file matches {given.tests}; those for these files are in TESTS of tools/code_trials.py")
     ended = pytest.main([*trials.ARGUMENTS, *tests], plugins=[runner])
     if runner.error is not None:
         raise runner.error
