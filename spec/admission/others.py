@@ -37,11 +37,12 @@ from interlock.spec.admission.vocabulary import (
 )
 from interlock.spec.language.properties import ActionProperty, Property
 from interlock.spec.language.terms import Primed, Term, Var, exists, forall, ite
+from interlock.spec.shared.frames import unchanged
 
 
 def _others_keep(relation: Term, other: Var = r2) -> Term:
     """A relation of one request is unchanged for every other than the action's r."""
-    return forall(other, other.ne(r) >> Primed(body=relation).eq(relation))
+    return forall(other, other.ne(r) >> unchanged(relation))
 
 
 ARRIVES_LAST = ActionProperty(
@@ -73,7 +74,7 @@ SKIPPED_KEEPS_ITS_PLACE = ActionProperty(
     doc="Lookup's 'ask later' moves nobody in the queue.",
     slices=(LOOKUP, AGAIN, TWO, ONE),
     actions=("skip_waiting",),
-    formula=forall(r2, r3, Primed(body=ahead(r2, r3)).eq(ahead(r2, r3))),
+    formula=forall(r2, r3, unchanged(ahead(r2, r3))),
 )
 OTHERS_KEEP_THEIR_PLACES = ActionProperty(
     id="others-keep-their-places",
@@ -81,7 +82,7 @@ OTHERS_KEEP_THEIR_PLACES = ActionProperty(
     doc="Of two others, who stood first stands first after any move of this one.",
     slices=SEVERAL,
     actions=("add_request", "admit", "admit_load", "admit_loaded", "preempt", "finish", "abort"),
-    formula=forall(r2, r3, (r2.ne(r) & r3.ne(r)) >> Primed(body=ahead(r2, r3)).eq(ahead(r2, r3))),
+    formula=forall(r2, r3, (r2.ne(r) & r3.ne(r)) >> unchanged(ahead(r2, r3))),
 )
 OTHERS_STAY_SCHEDULED = ActionProperty(
     id="others-stay-scheduled",
@@ -134,7 +135,7 @@ STORE_STILL_READS = ActionProperty(
     only_in_slices="a store of the same prefix may read the blocks of another",
     applies=~store_hold.is_("nothing"),
     actions=("finish", "abort", "store_reported", "flush_reported"),
-    formula=(store_order(r) > 0) >> Primed(body=owns(r)).eq(owns(r)),
+    formula=(store_order(r) > 0) >> unchanged(owns(r)),
 )
 STORE_IS_ITS_OWN = ActionProperty(
     id="a-store-of-a-request-holds-its-blocks-alone",

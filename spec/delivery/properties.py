@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.delivery.others import OTHERS
 from interlock.spec.delivery.properties_composite import COMPOSITE_PROPERTIES
 from interlock.spec.delivery.properties_hand_over import HAND_OVER_PROPERTIES
 from interlock.spec.delivery.properties_release import RELEASE_PROPERTIES
@@ -13,4 +14,5 @@ PROPERTIES: tuple[Property, ...] = (
     *RELEASE_WITNESSES,
     *HAND_OVER_PROPERTIES,
     *COMPOSITE_PROPERTIES,
+    *OTHERS,
 )

@@ -106,7 +106,7 @@ SLICES = (
     _slice(
         "two_leases",
         "Two hand-overs under ids of two sides, and one reaper.",
-        ("add_request", "admit", *_LEASE),
+        ("add_request", "admit", *_LEASE, "peer_beats", "renew"),
         ("confirm", "deny"),
         request=2,
     ),

@@ -6,6 +6,7 @@ from interlock.spec.encoder.answers import ANSWERS, GOES_ON_WITH_A_YES
 from interlock.spec.encoder.books import BOOKS, BOOKS_OF_PROOFS
 from interlock.spec.encoder.coverage import ARRIVALS, ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
 from interlock.spec.encoder.judging import is_queued
+from interlock.spec.encoder.others import OTHERS
 from interlock.spec.encoder.phases import PHASES, VISITING
 from interlock.spec.encoder.predicates import in_pool, is_, is_loading, is_text, stands
 from interlock.spec.encoder.queue import QUEUES
@@ -249,6 +250,7 @@ PROPERTIES: tuple[Property, ...] = (
     GOES_ON_WITH_A_YES,
     *VISITING,
     *ANSWERS,
+    *OTHERS,
     *QUEUES,
     *BOOKS,
     *WITNESSES,

@@ -23,6 +23,7 @@ from interlock.spec.engine.vocabulary import (
     in_flight,
     in_flight_output,
     invalid_hash,
+    load_has_failed,
     parked,
     pass_state,
     pass_states,
@@ -126,6 +127,7 @@ def forget(when: Term = TRUE) -> tuple[Update, ...]:
         assign(cached(r), 0),
         assign(counted(r), False),
         assign(refused(r), False),
+        assign(load_has_failed(r), False),
     )
 
 

@@ -38,6 +38,7 @@ from interlock.spec.engine.vocabulary import (
     good,
     in_flight,
     late,
+    load_has_failed,
     load_meta,
     pass_state,
     pass_states,
@@ -64,6 +65,10 @@ from interlock.spec.engine.vocabulary import (
 )
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import Primed, card, exists, forall
+from interlock.spec.shared.frames import unchanged
+from interlock.spec.shared.sorts import request
+
+_other = request.var("ro")
 
 COMPUTED_NONNEGATIVE = Invariant(
     id="computed-nonnegative",
@@ -231,11 +236,19 @@ COMPUTED_WITHIN_TOKENS = Invariant(
 NOT_OFFERED_AGAIN = ActionProperty(
     id="failed-load-is-not-offered-again",
     source="contract R-10, D9",
-    doc="To a request whose load failed nothing is offered any more.",
+    doc="To a request of which a load has failed nothing is offered any more, whatever became of it since.",
     slices=(ASYNC, PAIR, LIVE),
     applies=reoffer.is_("suppressed"),
     actions=("offer_async",),
-    formula=~refused(r),
+    formula=~load_has_failed(r),
+)
+REFUSED_ALONE = ActionProperty(
+    id="a-failed-load-refuses-its-request-alone",
+    source="contract R-10, D9, V-09",
+    doc="A failed load refuses no other request, and the end of one takes back the refusal of no other.",
+    slices=(PAIR,),
+    actions=("finish", "recover_loading", "fail_loading", "take_failure", "fail_failure"),
+    formula=forall(_other, _other.ne(r) >> unchanged(refused(_other))),
 )
 
 STALE_CHANGES_NOTHING = ActionProperty(
@@ -324,7 +337,7 @@ PROPERTIES = (
     COMPUTED_NONNEGATIVE, VALID_PREFIX, NO_INVALID_TOKEN, EXTERNAL_WITHIN_CACHED, HASHED_IS_VALID,
     UNHASHED_IS_HELD, EMPTY_PIPELINE,
     COUNTERS_NONNEGATIVE, IN_FLIGHT_WITHIN, PLACEHOLDERS_ARE_OWED, KNOWN_OR_OWED, COMPUTED_WITHIN_TOKENS,
-    NOT_OFFERED_AGAIN, STALE_CHANGES_NOTHING,
+    NOT_OFFERED_AGAIN, REFUSED_ALONE, STALE_CHANGES_NOTHING,
     LOADING_IS_NO_HIT, HIT_IS_SETTLED, NO_LATE_WRITER, KNOWN_TOKENS, NOTHING_HELD, LOADING_HOLDS, ENDS_WITH_BLOCKS,
     *LEMMAS,
 )  # fmt: skip

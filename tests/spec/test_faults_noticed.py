@@ -25,6 +25,24 @@ FAULTS = [
     # A preemption although a block is free: nobody is worse off for it at once.
     ("admission", "scheduled_victim", "drop-conjunct:preempt:no-block-is-free", "no-preemption-while-a-block-is-free"),
     ("admission", "pressure_quick", "drop-conjunct:preempt:no-block-is-free", "no-preemption-while-a-block-is-free"),
+    # What is done to one is done to all.
+    ("encoder", "ec_pool", "widen-update:finish:gave_up#1", "an-end-forgets-no-budget-of-others"),
+    ("encoder", "ec_pool", "widen-update:fail_unavailable:gave_up#1", "an-end-forgets-no-budget-of-others"),
+    ("encoder", "ec_pool", "widen-update:expire:gave_up#1", "a-deadline-is-of-one-request-and-item"),
+    ("encoder", "ec_twice", "widen-update:expire:gave_up#2", "a-deadline-is-of-one-request-and-item"),
+    ("encoder", "ec_tight", "widen-update:no_kv:visited#1", "a-visit-is-to-one-request"),
+    ("encoder", "ec_loads", "widen-update:run_step:embedding#1", "a-step-fills-the-cache-of-its-worker"),
+    ("engine", "load_pair", "widen-update:finish:refused#1", "a-failed-load-refuses-its-request-alone"),
+    ("delivery", "two_leases", "widen-update:renew:overdue#2", "a-word-on-one-lease-changes-no-other"),
+    ("delivery", "lease", "widen-update:sweep_leases:overdue#1", "a-sweep-is-of-one-worker"),
+    ("delivery", "loaded_content", "widen-update:finish:ended_in#1", "what-becomes-of-one-request-changes-no-other"),
+    (
+        "delivery",
+        "composite_finish",
+        "widen-update:answers_empty:answer#1",
+        "a-word-of-one-connector-is-of-one-request",
+    ),
+    ("delivery", "two_leases", "widen-update:peer_beats:beaten#1", "a-heartbeat-is-of-one-consumer"),
 ]
 
 

@@ -1,0 +1,10 @@
+"""Frames: what a step leaves as it is, said of everything that it is not about."""
+
+from __future__ import annotations
+
+from interlock.spec.language.terms import Primed, Term, conjunction
+
+
+def unchanged(*values: Term) -> Term:
+    """After the step each of these is what it was before."""
+    return conjunction(*(Primed(body=v).eq(v) for v in values))
