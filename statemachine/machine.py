@@ -23,6 +23,7 @@ from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.grouped_stores import GroupedStores, Record
 from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.kept import Kept
+from interlock.statemachine.offload.lives import Lives
 from interlock.statemachine.offload.loads import Loads
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.offering import Offering
@@ -137,6 +138,8 @@ class KVOffloadMachine:
         self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
         self._phase = self.ledger.function("phase")
         self._request_state = self.ledger.function("request_state")
+        self._request_of = self.ledger.function("job_request").get
+        self._lives = Lives(self._request_state, moves.ids)
         self._stepping = self.ledger.condition("build_connector_meta", "something-to-do")
 
     def bind_gpu_block_pool(self, pool: BlockReferences) -> None:
@@ -154,9 +157,10 @@ class KVOffloadMachine:
     def on_new_request(self, request: RequestLike) -> None:
         """See :class:`ConnectorPort`."""
         self._step_is_over()
-        self._moves.do("add_request", request.request_id)
+        key = self._lives.begins(request.request_id, self._tracked)
+        self._moves.do("add_request", key)
         tables = tuple(map(BlockTable, self._groups))
-        self._tracked[request.request_id] = Tracked(request, tables, prompt_tokens=request.num_tokens)
+        self._tracked[request.request_id] = Tracked(request, key, tables, prompt_tokens=request.num_tokens)
 
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """What ready chunks continue of what the GPU has, up to the last token but one.
@@ -200,8 +204,8 @@ class KVOffloadMachine:
                     self._running.publish_admitted(
                         visit.tracked, computed[request] + step.num_scheduled_tokens[request]
                     )
-                    if self._request_state.get(request) == "waiting":
-                        self._moves.do("admit_loaded", request)
+                    if self._request_state.get(visit.tracked.key) == "waiting":
+                        self._moves.do("admit_loaded", visit.tracked.key)
             self._visits.clear()
         self._flushes.order()
         self._stores.store_what_was_kept()
@@ -229,7 +233,7 @@ class KVOffloadMachine:
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
             self._moves.do_each(event, self._reported(counts))
         for request in output.finished_recving:
-            self._moves.do("loaded", request)
+            self._moves.do("loaded", self._lives.loaded(request, self._tracked))
             if self._kept is not None:
                 self._kept.load_ended(request)
 
@@ -242,7 +246,8 @@ class KVOffloadMachine:
         self._running.finished(request.request_id)
         self._anew.discard(request.request_id)
         self._offering.finished(request.request_id)
-        self._moves.do("finish", request.request_id)
+        self._moves.do("finish", tracked.key)
+        self._lives.ends(tracked)
         self._stores.finished.append(tracked)
         return False
 
@@ -301,7 +306,10 @@ class KVOffloadMachine:
     def _is_fenced(self, rules: GroupRules, job: int) -> bool:
         """Whether a job whose block has been given away is flushed for that, or for another reason."""
         moved = self._moves.jobs[job]
-        if self._moves.loads(job) or moved.request not in self._tracked or moved.request in self._preempted:
+        holder = self._tracked.get(moved.request)
+        if holder is None or holder.key != self._request_of(job):
+            return True  # who had the block has ended
+        if self._moves.loads(job) or moved.request in self._preempted:
             return True
         key = self.ledger.function("chunk_hash").get(moved.chunk)
         group = self._groups[key[0] if isinstance(key, tuple) else 0]

@@ -46,7 +46,7 @@ class Schedule:
             ids,
             self.starts,
             dict(zip(ids, self.tokens, strict=True)),
-            [blocks and (blocks,) for blocks in self.new_blocks],
+            [(blocks,) if blocks else None for blocks in self.new_blocks],
             tuple(r.request_id for r in self.preempted),
         )
 

@@ -70,7 +70,7 @@ from interlock.spec.kv.vocabulary import (
     w,
 )
 from interlock.spec.kv.witnesses import WITNESSES
-from interlock.spec.language.properties import ActionProperty, BoundaryClause, Ground, Invariant, LeadsTo
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Ground, Invariant, LeadsTo, Property
 from interlock.spec.language.terms import Primed, exists, forall
 
 _j = job.var("jy")
@@ -352,7 +352,7 @@ LOAD_SOURCE_SETTLED = BoundaryClause(
 )
 
 
-PROPERTIES = (
+PROPERTIES: tuple[Property, ...] = (
     NO_BLOCK_STORED_TWICE,
     SERVED,
     NOT_LOST,

@@ -75,7 +75,7 @@ class StoreChoice:
         """
         declined: set[tuple[str, int]] = set()
         for tracked in requests:
-            request, hashes = tracked.request.request_id, tracked.request.block_hashes
+            request, hashes = tracked.key, tracked.request.block_hashes
             for group, table in zip(self._groups, tracked.tables, strict=True):
                 limit = self._limit(group, tracked)
                 for place in range(table.scanned, table.published):

@@ -63,7 +63,7 @@ class GroupedStores(Stores):
             ),
             key=lambda row: (row[0], row[1].group.place),
         )
-        request, at = tracked.request.request_id, 0
+        request, at = tracked.key, 0
         while at < len(rows):
             _, table, place = rows[at]
             block = table.blocks[place]
@@ -90,7 +90,7 @@ class GroupedStores(Stores):
 
     def _store(self, tracked: Tracked, rows: Sequence[_Row]) -> int:
         """Stores rows up to the first that has slid out, or is not to be stored; how many."""
-        request = tracked.request.request_id
+        request = tracked.key
         blocks = [(request, table.blocks[place]) for _, table, place in rows]
         last = next((n for n, (_, block) in enumerate(blocks) if block == NULL_BLOCK), len(blocks))
         first = self._moves.next_job

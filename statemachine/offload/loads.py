@@ -50,7 +50,7 @@ class Loads:
         external = found.tokens - num_computed_tokens
         if external <= 0:
             return 0, False
-        if found.later or not self._may_load(request.request_id):
+        if found.later or not self._may_load(tracked.key):
             return None, False
         return external, bool(found.chunks)  # a hit may end where a window needs nothing
 
@@ -63,7 +63,7 @@ class Loads:
         found, total = tracked.found, tracked.local_tokens + num_tokens
         if total != found.tokens:
             found = self._needed(tracked, total)
-        request, moves = tracked.request.request_id, self._moves
+        request, moves = tracked.key, self._moves
         if self._prefix_only:
             blocks = tracked.tables[0].blocks[found.places[0] : found.places[-1] + 1]
         else:

@@ -65,6 +65,8 @@ class Moves:
         self.jobs: dict[int, TransferJob] = {}
         """Those on which some report is due."""
         self.next_job = 0
+        self.ids: dict[str, str] = {}
+        """Of requests whose name in the ledger is not their id."""
         self.pool: BlockReferences | None = None
         """Where references on blocks are taken, if the specification pins sources."""
         self._planned: dict[str, list[TransferJob]] = {"store_meta": [], "load_meta": []}
@@ -116,6 +118,8 @@ class Moves:
 
     def _are_planned(self, action: str, jobs: Sequence[TransferJob]) -> None:
         """The workers are to hear of these, and will report on them."""
+        if self.ids:
+            jobs = [job._replace(request=self.ids.get(job.request, job.request)) for job in jobs]
         self.jobs.update(zip(map(_NUMBER, jobs), jobs, strict=True))
         for channel in self._sends[action]:
             self._planned[channel] += jobs

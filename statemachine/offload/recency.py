@@ -53,7 +53,7 @@ class Recency:
 
     def hit(self, tracked: Tracked, tokens: int) -> None:
         """A lookup has answered with a hit of so many tokens from the start of the prompt."""
-        this = (tracked.request.request_id, tokens, tracked.first_hit)
+        this = (tracked.key, tokens, tracked.first_hit)
         if this == self._last_hit:
             return  # and nothing has been touched since
         hashes = tracked.request.block_hashes
@@ -72,7 +72,7 @@ class Recency:
     def stored(self, tracked: Tracked, group: BlockGroup, place: int, chunk: int) -> None:
         """A store of the block at a place has been planned, into this chunk."""
         self._last_hit = None
-        request, hashes = tracked.request.request_id, tracked.request.block_hashes
+        request, hashes = tracked.key, tracked.request.block_hashes
         tokens = (place + 1) * group.block_size
         self._stamp(chunk)
         run = self._run

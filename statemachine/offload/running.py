@@ -38,7 +38,7 @@ class Running:
         tracked_at = self._looks.at
         allocated: list[tuple[str, int]] = []
         for place in given:
-            request, got = ids[place], new[place]
+            request, got = tracked_at[place].key, new[place]
             assert got is not None
             for table, blocks in zip(tracked_at[place].tables, got, strict=True):
                 table.blocks += blocks
@@ -64,7 +64,7 @@ class Running:
 
     def grow(self, visit: Visit) -> None:
         """A request that was waiting gets blocks: those of its cached prefix first."""
-        request = visit.tracked.request.request_id
+        request = visit.tracked.key
         hits: list[int] = []
         allocated: list[int] = []
         for table, found, new in _got(visit):
@@ -88,7 +88,7 @@ class Running:
         rows: list[tuple[str, int, Key]] = []
         for tracked, num_tokens in requests:
             request, look = tracked.request, maxsize
-            request_id, hashes = request.request_id, request.block_hashes
+            key, hashes = tracked.key, request.block_hashes
             for table in tracked.tables:
                 group, blocks, first = table.group, table.blocks, table.published
                 size = group.block_size
@@ -100,11 +100,11 @@ class Running:
                     if first * size < tracked.local_tokens:
                         first = min(tracked.local_tokens // size, full)
                     if full == first + 1:
-                        rows.append((request_id, blocks[first], group.key(hashes, first)))
+                        rows.append((key, blocks[first], group.key(hashes, first)))
                     else:
-                        rows += zip(repeat(request_id), blocks[first:full], group.keys(hashes, first, full))
+                        rows += zip(repeat(key), blocks[first:full], group.keys(hashes, first, full))
                     table.published = first = full
-                    self._behind.add(request_id)
+                    self._behind.add(request.request_id)
                 look = min(look, (first + 1) * size)
             tracked.next_look = look if self._slides is None else min(look, self._slides.next_look(tracked))
         if self._slides is not None:
@@ -121,7 +121,7 @@ class Running:
     def loses_blocks(self, request_id: str, action: str) -> None:
         """A request loses its blocks, by an action, and waits again."""
         tracked = self._tracked[request_id]
-        self._moves.do(action, request_id)
+        self._moves.do(action, tracked.key)
         for table in tracked.tables:
             table.clear()
         tracked.next_look = 0  # with the first tokens that it gets again

@@ -51,7 +51,7 @@ class Slides:
             for place in range(first, last):
                 block, table.blocks[place] = table.blocks[place], NULL_BLOCK
                 if block != NULL_BLOCK:
-                    yield tracked.request.request_id, block
+                    yield tracked.key, block
             table.slid = max(first, last)
 
     def _give_up(self, blocks: set[int]) -> None:
@@ -61,12 +61,12 @@ class Slides:
         other reason stays held, and the table of blocks says that it was given away twice.
         """
         rows = []
-        for request, tracked in self._tracked.items():
+        for tracked in self._tracked.values():
             for group, table in zip(self._groups, tracked.tables, strict=True):
                 if group.windowed:
                     last = group.kind.first_kept((table.published + 1) * group.block_size - 1)
                     for place, block in enumerate(table.blocks[:last]):
                         if block in blocks:
                             table.blocks[place] = NULL_BLOCK
-                            rows.append((request, block))
+                            rows.append((tracked.key, block))
         self._moves.do_each("slide_out", rows)

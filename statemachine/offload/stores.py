@@ -34,7 +34,7 @@ class Stores:
         rows: list[tuple[str, int]] = []
         pieces: list[tuple[Tracked, BlockTable, Sequence[int], int]] = []
         for tracked in behind:
-            request = tracked.request.request_id
+            request = tracked.key
             for table in tracked.tables:
                 blocks, places = table.blocks, self._places(table)
                 for place in places:
@@ -81,7 +81,7 @@ class Stores:
             self._declined = self._choice.declined(self.finished)
         rows: list[tuple[str, int, Key]] = []
         for tracked in self.finished:
-            request, hashes = tracked.request.request_id, tracked.request.block_hashes
+            request, hashes = tracked.key, tracked.request.block_hashes
             for group, table in zip(self._groups, tracked.tables, strict=True):
                 first = table.scanned
                 if first == table.published:

@@ -60,6 +60,7 @@ class Tracked:
     """A request as the machine knows it.
 
     Args:
+        key: its name in the ledger: its id, if no request with that id has ended since the last metadata.
         tables: one per KV cache group.
         local_tokens: leading tokens that were found in the GPU's prefix cache.
         found: what the tier has beyond them, as last looked up.
@@ -71,6 +72,7 @@ class Tracked:
     """
 
     request: RequestLike
+    key: str
     tables: tuple[BlockTable, ...]
     local_tokens: int = 0
     found: Found = NOTHING

@@ -23,7 +23,7 @@ class Bench:
     """Requests that compute, and are looked at with each block that they fill."""
 
     def __init__(self, computed):
-        self.tracked = {name: Tracked(Request(name), (), next_look=SIZE) for name in computed}
+        self.tracked = {name: Tracked(Request(name), name, (), next_look=SIZE) for name in computed}
         self.computed = dict(computed)
         self.looks = Looks(self.tracked.__getitem__)
         self.noted = 0
@@ -92,7 +92,7 @@ def test_a_request_that_has_ended_may_come_again_at_its_place():
         bench.step(["A", "B"], {})
 
     bench.looks.forget()
-    bench.tracked["A"], bench.computed["A"] = Tracked(Request("A"), (), next_look=SIZE), 0
+    bench.tracked["A"], bench.computed["A"] = Tracked(Request("A"), "A", (), next_look=SIZE), 0
 
     for _ in range(10):
         bench.step(["A", "B"], {})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.statemachine.errors import UnknownRequest
+from interlock.statemachine.errors import RequestIdInUse, UnknownRequest
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.port import ScheduledRequest, ScheduledStep
 
@@ -67,3 +67,95 @@ def test_a_tier_of_no_chunks_stores_nothing(driver):
     d.admit("A", [1, 2])
 
     assert d.build().store_jobs == ()
+
+
+def test_an_id_that_comes_again_at_once_is_another_request(driver):
+    """What the first one left is stored under its own hash, and the second has blocks and stores of its own."""
+    d = driver(finish_store="yes")
+    d.add("A", ["h1"])
+    d.admit("A", [1, 2])
+    first = d.build().store_jobs
+    d.update()
+    d.finish("A")
+    d.add("A", ["h2"])
+    assert d.match("A") == (0, False)
+    d.admit("A", [3, 4])
+    second = d.build().store_jobs
+    d.update(completed=[job.job for job in (*first, *second)])
+
+    assert [(job.request, job.block) for job in (*first, *second)] == [("A", 1), ("A", 3)]
+    d.add("B", ["h2"])
+    assert d.match("B") == (4, True)
+    d.finish("A")
+    d.step()
+    d.add("A", ["h1"])
+    assert d.match("A") == (4, True)
+
+
+def test_an_id_that_comes_again_before_it_was_ever_scheduled(driver):
+    d = driver()
+    d.add("A", ["h1"])
+    d.finish("A")
+    d.add("A", ["h2"])
+    d.admit("A", [1, 2])
+
+    assert [job.request for job in d.build().store_jobs] == ["A"]
+
+
+def test_what_is_left_to_store_of_the_first_life_is_not_taken_for_the_seconds(driver):
+    """There was no room while it ran; the second life computes another prompt in another block, in the same step."""
+    d = driver(chunks=1)
+    d.store_one("X", "h0", block=9)
+    d.add("A", ["h1"])
+    d.admit("A", [1, 2])
+    assert d.build().store_jobs == ()
+    d.update(completed=[0])
+    d.finish("X")
+    d.finish("A")
+    d.add("A", ["h2"])
+    d.admit("A", [3, 4])
+    (job,) = d.build().store_jobs
+    d.update(completed=[job.job])
+
+    d.add("C", ["h1" if job.block == 1 else "h2"])
+    assert d.match("C") == (4, True)
+
+
+def test_the_preemption_of_the_first_life_is_not_the_seconds(driver):
+    d = driver()
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    d.finish("A")
+    d.add("A", ["h2"])
+    d.admit("A", [3, 4])
+
+    (job,) = d.build(preempted=["A"]).store_jobs
+
+    assert (job.request, job.block) == ("A", 3)
+
+
+def test_a_load_of_a_second_life_is_reported_under_its_id(driver):
+    d = driver()
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    d.finish("A")
+    d.add("A", ["h1"])
+    d.load("A", [3], 1)
+    (job,) = d.build().load_jobs
+    d.finish("A")  # while it is being loaded
+    with pytest.raises(RequestIdInUse, match="'A' has not ended"):
+        d.add("A", ["h1"])
+    d.update(completed=[job.job], received=["A"])
+    d.add("A", ["h1"])
+    d.build()
+
+    assert job.request == "A"
+    assert d.match("A") == (4, True)
+
+
+def test_an_id_in_use_is_refused(driver):
+    d = driver()
+    d.add("A", ["h1"])
+
+    with pytest.raises(RequestIdInUse, match="'A' has not ended"):
+        d.add("A", ["h1"])

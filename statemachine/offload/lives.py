@@ -1,0 +1,51 @@
+"""Names of requests in the ledger: an id may come again while the ledger has what the last of that id has left."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from itertools import count
+
+from interlock.statemachine.errors import RequestIdInUse
+from interlock.statemachine.offload.tracked import Tracked
+
+
+class Lives:
+    """A name for each life of an id.
+
+    Args:
+        states: of requests, by their names in the ledger.
+        ids: gets the id of each request whose name is another.
+    """
+
+    def __init__(self, states: Mapping[str, str], ids: dict[str, str]) -> None:
+        self._states, self._ids = states, ids
+        self._held: dict[str, str] = {}
+        """Of requests that have ended while they were being loaded, by id."""
+        self._numbers = count(1)
+
+    def begins(self, request_id: str, tracked: Container[str]) -> str:
+        """A name for a request that arrives: its id, if the ledger does not have that any more.
+
+        Until the next metadata the ledger keeps what there is still to store of a request that has ended.
+
+        Raises:
+            RequestIdInUse: the one before has not ended, or its load has not.
+        """
+        if request_id in tracked or request_id in self._held:
+            raise RequestIdInUse(request_id)
+        for name in [name for name in self._ids if name not in self._states]:
+            del self._ids[name]
+        if request_id not in self._states:
+            return request_id
+        name = f"{request_id}#{next(self._numbers)}"
+        self._ids[name] = request_id
+        return name
+
+    def ends(self, tracked: Tracked) -> None:
+        """A request has ended, in the ledger too."""
+        if self._states.get(tracked.key) == "held":
+            self._held[tracked.request.request_id] = tracked.key
+
+    def loaded(self, request_id: str, tracked: Mapping[str, Tracked]) -> str:
+        """The name of a request whose loads have all ended."""
+        return tracked[request_id].key if request_id in tracked else self._held.pop(request_id, request_id)
