@@ -7,7 +7,7 @@ FINISH, FINISH_TWICE, PARTIAL = "at_finish", "finish_twice", "partial_failure"
 LAZY = "lazy_store"
 TINY, IDLE, BUSY, RESET, RESET_LOAD = "tiny", "last_step", "busy", "reset", "reset_load"
 THREE, BROKEN = "three_workers", "failing_load"
-WINDOWED = "windowed"
+WINDOWED, LOADED_WAITS = "windowed", "loaded_waits"
 EVERY = (
     TINY, DEDUP, STORE, FINISH, FINISH_TWICE, PARTIAL, LOAD, LOAD_ACK, IDLE, BUSY, RESET, RESET_LOAD, LAZY,
     THREE, BROKEN, WINDOWED,

@@ -11,6 +11,7 @@ from interlock.spec.kv.coverage import (
     IDLE,
     LOAD,
     LOAD_ACK,
+    LOADED_WAITS,
     STORE,
     TINY,
     WITH_LOADS,
@@ -264,7 +265,7 @@ FLUSHED_FOR_A_REASON = ActionProperty(
         "A flush is ordered of a job that something demands it of (its block given away, its request preempted, a "
         "reset), or once all tracked requests have finished, and not while one of them goes on."
     ),
-    slices=(TINY, FINISH, FINISH_TWICE, STORE, LOAD_ACK, IDLE),
+    slices=(TINY, FINISH, FINISH_TWICE, STORE, LOAD_ACK, IDLE, LOADED_WAITS),
     applies=flushes_ever(),
     actions=("order_flush", "order_flush_of_load"),
     formula=must_flush(j) | _all_finished,

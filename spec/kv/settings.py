@@ -91,6 +91,13 @@ SLICES = (
         doc="A preempted request that comes back while a store of its own is open; no content.",
     ),
     Slice(
+        name="loaded_waits",
+        remove=(*_RESETS, *_GROUPS, *_FAILURES, "plan_finish_store", "evict", "hit", "skip_store", "preempt"),
+        drop=(*_CONTENT, "kept", "scan_result"),
+        scope={"request": 2, "block": 2, "chunk": 1, "job": 2, "worker": 1, "hash": 1},
+        doc="A request that has loaded, and waits to go on, beside one that ended while it was loading; no content.",
+    ),
+    Slice(
         name="busy_running",
         remove=(*_RESETS, *_GROUPS, *_FAILURES, "plan_finish_store", "evict", "hit", "skip_store", "preempt", "finish"),
         drop=(*_CONTENT, "kept"),

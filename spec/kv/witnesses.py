@@ -13,6 +13,7 @@ from interlock.spec.kv.coverage import (
     IDLE,
     LOAD,
     LOAD_ACK,
+    LOADED_WAITS,
     PARTIAL,
     RESET,
     RESET_LOAD,
@@ -53,6 +54,7 @@ from interlock.spec.kv.vocabulary import (
     phase,
     phases,
     r,
+    r2,
     reads_current,
     request_state,
     request_states,
@@ -185,6 +187,16 @@ WITNESSES = (
         "preempted-request-loads-again",
         exists(j, j2, live(j) & live(j2) & j.ne(j2) & of_some_request(j) & belongs_to(j2, job_request(j))),
         "A request has two open jobs.", BUSY, applies=match_busy.is_("proceed") & ~pins(),
+    ),
+    _witness(
+        "a-loaded-request-waits-beside-an-open-job",
+        exists(
+            j, r,
+            live(j) & ~must_flush(j) & request_state(r).eq(request_states["waiting"]) & exists(b, holds(r, b))
+            & forall(r2, r2.eq(r) | request_states.one_of(request_state(r2), "held", "finished", "absent")),
+        ),
+        "All requests have ended but one, which has loaded and waits to go on, and a job is open.", LOADED_WAITS,
+        source="seeds 002: all tracked requests have finished; contract Q13",
     ),
     _witness(
         "last-flush-beside-a-request-nobody-asked-about",

@@ -67,6 +67,9 @@ HIDDEN = {
     "the narrower window is taken for the wider one": (
         "lookup.predicates.wider", _swapped, "lookup_three_groups", "wider-groups-are-asked-first",
     ),
+    "jobs are flushed as in a last step, though a request that has loaded waits to go on": (
+        "kv.predicates.tracked_and_unfinished", _forgets("without-4"), "loaded_waits", "flush-has-a-reason",
+    ),
     "no hit ends with the first chunk of a prompt": (
         "groups.predicates.may_end", lambda t: t & T.exists(_p, precedes(_p, _the("position", t))), "hybrid_lookup",
         "stored-prompt-is-hit",
