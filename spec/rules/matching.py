@@ -19,12 +19,10 @@ MATCHING = (
         properties=(
             "pins-equal-outstanding-users",
             "a-repeated-match-is-of-the-same-hit",
+            "a-shorter-second-answer-keeps-no-pin",
             "pin-has-a-reader",
         ),
-        outside=(
-            "In tiers only a key that is still there is asked for again: that the second answer is shorter or no, and"
-            " the old pin goes all the same, is not modelled."
-        ),
+        outside="Where second answers lose again and again what the first had brought, no answer is promised.",
     ),
     Rule(
         id="R-02",

@@ -98,6 +98,19 @@ lookup_again = Action(
     doc="r asks again for a key on which it has a hit already: the old pin is dropped, a new one is taken.",
 )  # fmt: skip
 
+lookup_less = Action(
+    name="lookup_less", event="lookup", params=(r, h, c), site=SCHEDULER,
+    fires=(fire("record", r, h),),
+    guard=(WAITING, need("ready", cpu_slot_state(c).eq(cpu_slot_states["ready"])), HOLDS_KEY),
+    updates=(assign(slot_pins(c), slot_pins(c) - ite(repeated_match.is_("drops_old_pin"), 1, 0)),),
+    source="R-01, R-11: v1/simple_kv_offload/manager.py:346, 352-376 of 0.32.0 drops the old pin before it looks",
+    doc=(
+        "r is asked about again, and the answer is shorter, or no: key h, on which it had a hit, is not in it (the GPU "
+        "has more by now, or another key of the hit is gone). Nothing was allocated for the first answer, since an "
+        "allocation follows in the same visit or not at all, so its pin is all that has to go."
+    ),
+)  # fmt: skip
+
 lookup_wait = Action(
     name="lookup_wait", event="lookup", params=(r, h, c), site=SCHEDULER,
     fires=(fire("record", r, h),),
@@ -337,6 +350,6 @@ reset_tiers = Action(
 )  # fmt: skip
 
 SCHEDULER_ACTIONS = (
-    add_request, lookup_hit, lookup_again, lookup_wait, plan_promotion, plan_fill, plan_cascade, retrieve, admit,
-    wait_expires, cancel_plan, build_connector_meta, finish, finalise, evict_slot, evict_tier_entry, reset_tiers,
+    add_request, lookup_hit, lookup_again, lookup_less, lookup_wait, plan_promotion, plan_fill, plan_cascade, retrieve,
+    admit, wait_expires, cancel_plan, build_connector_meta, finish, finalise, evict_slot, evict_tier_entry, reset_tiers,
 )  # fmt: skip

@@ -47,6 +47,7 @@ RECORD = Lifecycle(
     rows=(
         row("none", "lookup_hit", "granted", source="contract 2.2 PENDING_PIN"),
         row("granted", "lookup_again", "granted", source="R-01"),
+        row("granted", "lookup_less", "none", source="R-01, R-11: another answer takes its place"),
         row("none", "lookup_wait", "recorded", source="contract 3.2 HIT_PENDING, R-02"),
         row("none", "plan_promotion", "recorded", source="contract R-02; vLLM #49022"),
         row("recorded", "plan_promotion", "recorded", source="B-016 vllm #49176: a retry"),

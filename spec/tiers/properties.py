@@ -281,6 +281,16 @@ SAME_HIT = ActionProperty(
     actions=("lookup_again",),
     formula=has_hit(r, h, c) & Primed(body=slot_pins(c)).eq(slot_pins(c)),
 )
+SHORTER_LETS_GO = ActionProperty(
+    id="a-shorter-second-answer-keeps-no-pin",
+    source="R-01, R-11, I-56",
+    doc="What a second answer leaves out of the first has one pin less, and may be evicted if nobody else has it.",
+    slices=(LOOKUP, PROMOTE, RETRIEVE),
+    actions=("lookup_less",),
+    formula=has_hit(r, h, c)
+    & Primed(body=record_state(r, h)).eq(record_states["none"])
+    & Primed(body=slot_pins(c)).eq(slot_pins(c) - 1),
+)
 RESET_ASKS_AGAIN = ActionProperty(
     id="reset-takes-back-every-answer",
     source="contract R-01, R-62",
@@ -318,6 +328,6 @@ PROPERTIES = (
     PIN_PER_HIT, DEFERRAL_ENDS, TRANSFERS_END, ENDED_GO,
     ONE_REQUESTER, FENCED_IS_STALE, STALE_IS_OLD,
     DROPPED_IS_OLD, UNWRITTEN, ENTRIES_SETTLE,
-    RETRIEVED_GO, SAME_HIT, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY,
+    RETRIEVED_GO, SAME_HIT, SHORTER_LETS_GO, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY,
     *WITNESSES,
 )  # fmt: skip

@@ -40,7 +40,8 @@ _PROMOTIONS = ("plan_promotion", "tier_read", *_READ_FAULTS)
 _RETRIEVALS = ("retrieve", "retrieval_done", "save_ends")
 _GPU = ("plan_fill", *_RETRIEVALS, "gpu_copy", "copy_stalls")
 _TIERS = (
-    "lookup_hit", "lookup_again", "lookup_wait", "wait_expires", "cancel_plan", "build_connector_meta", "finalise",
+    "lookup_hit", "lookup_again", "lookup_less", "lookup_wait", "wait_expires", "cancel_plan", "build_connector_meta",
+    "finalise",
     "evict_slot", "evict_tier_entry", "reset_tiers", "fill_done", *_CASCADES, *_PROMOTIONS, *_GPU,
 )  # fmt: skip
 _TASK_ACTIONS = (
@@ -112,6 +113,8 @@ SLICES = (
     ),
     _tier_slice(
         "tier_missing_file",
+        # Where each answer loses what the one before had brought, nobody is promised an end (compare promotion_room).
+        "lookup_less",
         "lookup_wait",
         *_CASCADES,
         *_RETRIEVALS,
@@ -153,6 +156,7 @@ SLICES = (
         "tier_retrieve_two",
         "lookup_hit",
         "lookup_again",
+        "lookup_less",
         "lookup_wait",
         *_CASCADES,
         *_READ_FAULTS,
@@ -181,6 +185,7 @@ SLICES = (
         "tier_backup_two",
         "lookup_hit",
         "lookup_again",
+        "lookup_less",
         "lookup_wait",
         "wait_expires",
         *_PROMOTIONS,
@@ -236,6 +241,7 @@ SLICES = (
     ),
     _tier_slice(
         "tier_mixed",
+        "lookup_less",
         "lookup_wait",
         *_MISSING,
         "copy_stalls",
@@ -362,6 +368,10 @@ EXPECTATIONS = (
                 "the block is reused while the store is buffered",
             ),
         ),
+    ),
+    expect(
+        "fails", "tier_lookup", "a-shorter-second-answer-keeps-no-pin",
+        "the pin of the first answer stays, and nobody will drop it", repeated_match="pins_again",
     ),
     expect("holds", "tier_mixed", "pins-equal-outstanding-users", "the seed has the sound values", "seed"),
 )  # fmt: skip
