@@ -19,9 +19,10 @@ from interlock.proofs.mutation.changes import Change, apply, parse
 from interlock.proofs.mutation.difference import Difference, Kill, Limits, Search
 from interlock.proofs.mutation.generate import described
 from interlock.proofs.mutation.mutated import Mutated, with_instances
-from interlock.spec.language.elaborate import elaborate
+from interlock.spec.language.elaborate import elaborate, fold
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import FALSE
 from interlock.statemachine.plural import counted
 from interlock.statemachine.trace import header, write_trace
 
@@ -177,7 +178,11 @@ class Judge:
             notes.append(f"differs in {_names(differs)}")
         elif fairness:
             notes.append("its graph is the same, and no leads-to or quiescence property needs the fairness")
-        elif not cut and not any(b is not None and b.sources(change.action) for b in map(self._baseline, lives)):
+        elif (
+            not cut
+            and not self._is_of_other_values(change)
+            and not any(b is not None and b.sources(change.action) for b in map(self._baseline, lives))
+        ):
             notes.append(f"{change.action} is never enabled in {_names(lives) or 'any slice'}")
         elif not cut and not kept:
             notes.append(f"what it changes is in none of {_names(lives)}")
@@ -273,6 +278,16 @@ class Judge:
             f"the same reachable states and labelled transitions in {_names(lives)}, and in {', '.join(sizes)}"
         )
         return ""
+
+    def _is_of_other_values(self, change: Change) -> bool:
+        """Whether a conjunct is dropped that these switch values alone make false: there the action is not to happen.
+
+        Whether it can happen without the conjunct is then what there is to find out, at a second size too.
+        """
+        if change.kind != "drop-conjunct":
+            return False
+        dropped = next(c for c in self.spec.action(change.action).guard if c.id == change.name)
+        return fold(dropped.term, dict(self.switches)) == FALSE
 
     def _double(self, lives: list[Slice], sort: str) -> Baseline | None:
         """The smallest of these slices that can be explored with two elements of a sort, its properties judged."""

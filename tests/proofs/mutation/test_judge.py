@@ -11,6 +11,7 @@ from interlock.proofs.mutation.baseline import Broken
 from interlock.proofs.mutation.changes import apply
 from interlock.proofs.mutation.generate import of_action
 from interlock.proofs.mutation.judge import Judge, Verdict
+from interlock.spec.delivery import SPECIFICATION as DELIVERY
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Invariant
@@ -101,6 +102,22 @@ def test_a_mutant_of_an_action_that_never_happens_is_not_called_equivalent() -> 
 
     assert verdict.status == "survived"
     assert verdict.note == "breaks is never enabled in two, three"
+
+
+def test_a_conjunct_that_the_switches_make_false_is_equivalent_where_its_action_cannot_happen_anyway() -> None:
+    """With one winner of a lease there is no second word, so that nobody may count one changes nothing."""
+    verdict = judge(DELIVERY, "second_life").judge("drop-conjunct:stray_word:says-it-twice")
+
+    assert verdict.status == "equivalent", verdict.note
+    assert verdict.equivalent_reason is not None
+    assert verdict.equivalent_reason.startswith("the same reachable states and labelled transitions in second_life")
+
+
+def test_and_not_where_it_can() -> None:
+    verdict = judge(SPECIFICATION, "tiny").judge("drop-conjunct:plan_lazy_store:lazily")
+
+    assert verdict.status == "survived"
+    assert verdict.note.startswith("differs in tiny")
 
 
 def test_a_mutant_of_what_no_slice_keeps_is_not_called_equivalent() -> None:
