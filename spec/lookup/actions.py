@@ -223,7 +223,8 @@ ask = Action(
 ask_in_vain = Action(
     name="ask_in_vain", event="ask_in_vain", params=(r, g), site=SCHEDULER,
     fires=(fire("lookup", r),),
-    guard=(*_TO_ASK, need("has-nothing", ~_later & forall(q, upto(q, bound(r)) >> ~has(g, q)))),
+    # Who has accepted the bound has something there, so it need not be said that this is asked of nobody who has.
+    guard=(*_TO_ASK[1:], need("has-nothing", ~_later & forall(q, upto(q, bound(r)) >> ~has(g, q)))),
     fairness=Fairness.WEAK, fairness_why=_PART_OF_A_VISIT,
     source="contract 5(d), Q10",
     doc="Group g has no hit at all up to the bound, and so there is none.",
