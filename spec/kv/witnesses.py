@@ -23,7 +23,16 @@ from interlock.spec.kv.coverage import (
     WINDOWED,
     WITH_REST,
 )
-from interlock.spec.kv.judging import belongs_to, live, live_store, of_some_request, open_store, stale, stale_load
+from interlock.spec.kv.judging import (
+    belongs_to,
+    is_a_source,
+    live,
+    live_store,
+    of_some_request,
+    open_store,
+    stale,
+    stale_load,
+)
 from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.vocabulary import (
     b,
@@ -63,6 +72,7 @@ from interlock.spec.kv.vocabulary import (
     scanned,
     store_choice,
     store_meta,
+    store_mode,
     w,
     worker,
 )
@@ -164,6 +174,12 @@ WITNESSES = (
             ("while-a-step-executes", "executing", "before the output of the step that is under way"),
             ("after-the-output", "updated", "between the output of a step and the next schedule()"),
         )
+    ),
+    _witness(
+        "a-load-ends-before-the-store-of-what-was-there", exists(b, holds(r, b) & is_a_source(b)),
+        "A request whose load has ended goes on, though a store that a reset has forgotten may still read its block.",
+        RESET_LOAD, actions=("loaded",), source="contract L3, L6, 2.1 flush sources (load dst)",
+        applies=~pins() & store_mode.is_("eager") & kv_reset.is_("forget", "flush"),
     ),
     _witness("a-step-is-with-the-workers", phase().eq(phases["executing"]), "A step is executing.", TINY),
     _witness("engine-comes-to-rest", phase().eq(phases["resting"]), "The engine has nothing to do.", *WITH_REST),

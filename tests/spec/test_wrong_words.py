@@ -57,6 +57,10 @@ HIDDEN = {
     "no report is heard between two steps": (
         "kv.common.LISTENING", _forgets("without-1"), "tiny", "a-report-is-heard-after-the-output",
     ),
+    "a load has not ended as long as a store reads its block": (
+        "kv.predicates.is_filled_by_load", _forgets("without-2"), "reset_load",
+        "a-load-ends-before-the-store-of-what-was-there",
+    ),
     "the last word on a hand-over waits for another connector's send": (
         "delivery.predicates.last_word", _forgets("without-3"), "lease_and_send",
         "delivery-the-hand-over-ends-before-the-last-send",
