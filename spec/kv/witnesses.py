@@ -148,6 +148,14 @@ WITNESSES = (
         DEDUP, actions=("skip_store",), source="contract J2, J3",
     ),
     _witness(
+        "a-scan-finds-no-room",
+        Primed(body=scan_result(b).eq(scan_results["excused"]))
+        & forall(c, chunk_state(c).eq(chunk_states["pending"])),
+        "A scan passes over a block because every chunk is being written.", STORE,
+        actions=("skip_store",), source="contract J3: no room",
+        applies=store_choice.is_("every_block") & store_mode.is_("eager"),
+    ),
+    _witness(
         "a-scan-leaves-a-block-by-choice",
         Primed(body=scan_result(b).eq(scan_results["excused"])) & exists(c, chunk_state(c).eq(chunk_states["absent"])),
         "A scan passes over a block that has room, because the connector chooses so.", TINY, STORE,

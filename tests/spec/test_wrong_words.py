@@ -57,6 +57,9 @@ HIDDEN = {
     "no report is heard between two steps": (
         "kv.common.LISTENING", _forgets("without-1"), "tiny", "a-report-is-heard-after-the-output",
     ),
+    "a scan waits for a chunk that is being written": (
+        "kv.predicates.no_room", _forgets("never"), "store", "a-scan-finds-no-room",
+    ),
     "a load has not ended as long as a store reads its block": (
         "kv.predicates.is_filled_by_load", _forgets("without-2"), "reset_load",
         "a-load-ends-before-the-store-of-what-was-there",
