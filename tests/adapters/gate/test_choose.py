@@ -18,7 +18,7 @@ def names(choice):
 
 def test_our_machine_is_held_to_every_module_that_can_be_played():
     everything = chosen()
-    assert names(everything) == ["kv", "engine", "encoder"]
+    assert names(everything) == ["kv", "engine", "encoder", "groups"]
     assert not everything.left_out
 
     for elsewhere in (chosen(engine="embedded", release=None), chosen(release="0.22.1")):
