@@ -128,9 +128,9 @@ _HAND_OVER = (
         read_after_lease="unchecked",
     ),
     _switch(
-        "B-151", "lease", _RELEASED,
+        "B-151", "handed_over_content", _READS,
         "The pass over finished requests drops the only reference to the blocks of a prefill that has just been "
-        "handed over: they can be evicted while the consumer's read is still to come or under way.",
+        "handed over. Another request gets the block and computes there; then the consumer reads it, and uses that.",
         finish_answer="never_keep",
     ),
     _change(

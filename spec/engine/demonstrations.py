@@ -41,10 +41,11 @@ DEMONSTRATIONS = (
     ),
     Demonstration(
         failure="B-137", set={"loading_hash": "at_start"}, slice="load_pair",
-        property="hit-is-not-being-loaded",
+        property="no-token-from-invalid-block",
         story=(
-            "The blocks of a load are addressable as soon as it begins. While it fills one, a second request takes it "
-            "for a hit: whatever becomes of the load, two requests now count on it."
+            "The blocks of a load are addressable as soon as it begins. The load fails and they are free again, and "
+            "still a hit: the next lookup, of the same request or another, takes one, and a token is computed on KV "
+            "that was never loaded."
         ),
     ),
     Demonstration(

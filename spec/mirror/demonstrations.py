@@ -109,10 +109,10 @@ DEMONSTRATIONS = (
         failure="B-175",
         set={"unlaunched_save": "kept"},
         slice="mirror_saves",
-        property="open-store-has-its-block",
+        property="blocks-at-the-finish-cover-the-planned-store",
         story=(
-            "A store of a request is planned; the request loses its blocks before the launch, so that its finish has "
-            "an empty block list while the store task exists."
+            "A store of a request is planned; the request loses its blocks before the launch and is cancelled: its "
+            "finish comes with an empty block list while the store task exists."
         ),
     ),
     Demonstration(

@@ -216,6 +216,14 @@ HAS_ITS_BLOCK = Invariant(
     formula=forall(r, k, (is_open(k) & save_for(k, r)) >> table_row(r, save_block(k))),
     premise=exists(r, k, is_open(k) & save_for(k, r)),
 )
+FINISH_COVERS = ActionProperty(
+    id="blocks-at-the-finish-cover-the-planned-store",
+    source="B-175 FlexKV #269; contract R-28, R-50",
+    doc="When a request ends, the table that is passed holds the block of each store of it that is still open.",
+    slices=SAVING,
+    actions=("finish",),
+    formula=forall(k, (is_open(k) & save_for(k, r)) >> table_row(r, save_block(k))),
+)
 INDEX_COUNTS = Invariant(
     id="index-names-open-stores-once",
     source="B-027 vllm #42761",
@@ -323,7 +331,7 @@ PROPERTIES = (
     KEYS_KNOWN, KEY_PER_BLOCK, ANSWER_TAKEN, LAUNCHED_BY_METADATA,
     MATCHED_FIRST,
     ROWS_ARE_ONES, CLEAN_START, HIT_IN_RANGE,
-    ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
+    ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, FINISH_COVERS, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
     IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, LISTED_ONCE,
     *WITNESSES,
 )  # fmt: skip

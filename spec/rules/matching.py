@@ -76,12 +76,10 @@ MATCHING = (
             "answer-leaves-a-token-to-compute",
             "hit-count-in-range",
             "restored-state-ends-where-counting-does",
+            "a-token-is-left-to-compute",
+            "promoted-request-has-a-token-left",
         ),
         guards=(GuardOf(module="engine", action="offer_sync", conjunct="leaves-a-token"),),
-        outside=(
-            "That the last token is computed again is how the action promote is written (engine); no property"
-            " fails without it."
-        ),
     ),
     Rule(
         id="R-06",

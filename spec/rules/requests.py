@@ -122,10 +122,8 @@ REQUESTS = (
             "placeholders-are-owed",
             "a-sample-follows-the-last-known-token",
             "computed-within-tokens",
-        ),
-        outside=(
-            "That a promotion leaves a token to compute is how the action promote is written (engine); no"
-            " property fails without it."
+            "a-token-is-left-to-compute",
+            "promoted-request-has-a-token-left",
         ),
     ),
     Rule(

@@ -156,20 +156,22 @@ DEMONSTRATIONS = (
         failure="B-174",
         change="drop-update:task_ends:task_of",
         slice="task_tables",
-        property="ended-task-is-in-no-table",
+        property="block-goes-back-unstored-by-choice-only",
         story=(
-            "A load of a request is done and leaves one table, not the one from requests to tasks; that is what a "
-            "later finish reads as a task under way, so that it plans no store."
+            "A load of a request is done and leaves one table, not the one from requests to tasks. The request ends: "
+            "its table names a task, which is read as one under way, so no store is planned, and its block is let go "
+            "without having been stored."
         ),
     ),
     Demonstration(
         failure="B-179",
         set={"store_report": "at_finish"},
-        slice="task_blocks",
-        property="done-is-reported-in-its-step",
+        slice="task_tables",
+        property="a-plan-knows-what-is-done",
         story=(
-            "A store of a running request is done, and the worker keeps the report back until the request finishes: "
-            "as long as it runs, the scheduler takes the store for one in flight."
+            "A store of a running request is done, and the worker keeps the report back until the request finishes. "
+            "When its next block is to be stored, the scheduler still takes the first for one in flight, by which its "
+            "scan skips what follows."
         ),
     ),
     Demonstration(

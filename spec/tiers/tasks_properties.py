@@ -14,6 +14,7 @@ from interlock.spec.tiers.tasks_vocabulary import (
     report_withheld,
     stored,
     t,
+    t2,
     task_block,
     task_loads,
     task_of,
@@ -38,6 +39,27 @@ LEAVES_TABLES = Invariant(
     formula=forall(r, t, task_of(r, t) >> (open_task(t) & forall(r2, task_of(r2, t) >> r2.eq(r))))
     & forall(t, open_task(t) >> exists(r, task_of(r, t))),
     premise=exists(r, t, task_of(r, t)),
+)
+GOES_BACK_UNSTORED = ActionProperty(
+    id="block-goes-back-unstored-by-choice-only",
+    source="B-174 FlexKV #161",
+    doc="A request that ends lets an unstored block go only while a store of it could be planned: its table is right.",
+    slices=(TABLES, BLOCKS),
+    actions=("free_blocks",),
+    formula=(client_state(r).ne(client_states["running"]) & exists(b, in_table(r, b) & ~stored(b)))
+    >> forall(t, task_of(r, t) >> open_task(t)),
+)
+PLANS_KNOW = ActionProperty(
+    id="a-plan-knows-what-is-done",
+    source="B-179 ATOM #2146",
+    doc="When a store is planned, each store of its request that counts as under way is, or its report is there.",
+    slices=(TABLES, BLOCKS),
+    actions=("create_store",),
+    formula=forall(
+        t2,
+        (task_of(r, t2) & ~task_loads(t2) & task_state(t2).eq(task_states["started"]))
+        >> ((task_order(t2, r) + task_report(t2)) > 0),
+    ),
 )
 TARGET_BELONGS = Invariant(
     id="loaded-block-belongs-to-its-request",
@@ -182,7 +204,7 @@ ALL_LEAVE = LeadsTo(
 _witness = witnesses_of("tiers", *TASKS)
 
 TASK_PROPERTIES = (
-    LEAVES_TABLES, TARGET_BELONGS, STORE_KEEPS, NOT_DROPPED, STORED_IS_HELD,
+    LEAVES_TABLES, GOES_BACK_UNSTORED, PLANS_KNOW, TARGET_BELONGS, STORE_KEEPS, NOT_DROPPED, STORED_IS_HELD,
     ONE_OWNER, TASK_WITH_WORKER, HOLDER_STAYS, STARTED_TO_SOME_END,
     END_TOLD_ONCE, ESCAPES, SAID_AT_ONCE,
     ALL_STARTED, FORWARDED, ALL_LEAVE,

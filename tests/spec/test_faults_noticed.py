@@ -20,6 +20,9 @@ FAULTS = [
     ("engine", "load_async", "drop-update:stop:refused", "ended-request-leaves-no-record"),
     ("engine", "decoding", "drop-update:stop:parked", "no-step-writes-a-free-block"),
     ("engine", "late_write_at_stop", "drop-update:stop:parked", "load-target-has-no-late-writer"),
+    # A request that was loaded as a whole is left without a token to compute (R-05, I-10).
+    ("engine", "load_async", "drop-update:promote:computed", "promoted-request-has-a-token-left"),
+    ("engine", "load_async", "drop-update:promote:computed", "a-token-is-left-to-compute"),
     # An id that comes again stands where its request before stood among the arrivals.
     ("encoder", "ec_arrivals", "drop-update:free_id:came_before", "came-before-orders-members-only"),
     # A preemption although a block is free: nobody is worse off for it at once.
