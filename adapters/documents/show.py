@@ -90,6 +90,27 @@ class ShownSlice(Part):
     doc: str
 
 
+class ShownState(Part):
+    """One state that is in no lifecycle table, because a formula over relations defines it."""
+
+    module: str
+    entity: str
+    of: dict[str, str] = Field(description="The variables by which the formula names the entity, with their sorts.")
+    state: str
+    formula: str
+    doc: str
+    source: str
+
+
+class ShownRow(Part):
+    """One row of the study of released code that the specification leaves out."""
+
+    id: str
+    text: str
+    source: str
+    why: str
+
+
 class ShownRule(Part):
     """One rule (R), invariant (I) or liveness property (V) of the contract, and what checks it."""
 
@@ -149,11 +170,13 @@ class ShowDocument(Document):
     schema_: Literal["interlock.show/1"] = Field("interlock.show/1", alias="schema")
     verdict: Literal["shown", "inconclusive"]
     lifecycles: list[Lifecycle] | None = None
+    derived_states: list[ShownState] | None = None
     invariants: list[ShownProperty] | None = None
     switches: list[ShownSwitch] | None = None
     actions: list[ShownAction] | None = None
     presets: list[ShownPreset] | None = None
     slices: list[ShownSlice] | None = None
     rules: list[ShownRule] | None = None
+    rows_outside: list[ShownRow] | None = Field(None, description="Shown with all rules, of no module in particular.")
     failures: list[ShownFailure] | None = None
     failure_counts: FailureCounts | None = None

@@ -13,7 +13,7 @@ Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 """A title, the names of the columns, and the rows."""
 
 
-RECORDS = frozenset({"id", "rule", "failure"})
+RECORDS = frozenset({"id", "rule", "row", "failure"})
 """First columns of sections whose cells are sentences and commands: as a table they need a very wide terminal."""
 
 
@@ -66,6 +66,15 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
             [
                 (row.source_state, row.event, row.guard, row.target_state, "; ".join(row.effects), row.source)
                 for row in lifecycle.rows
+            ],
+        )
+    if document.derived_states:
+        yield (
+            "States that relations say, beside those of the tables: one entity may be in several",
+            ("of what", "state", "module", "if", "means", "source"),
+            [
+                (f"{d.entity} {', '.join(d.of)}", d.state, d.module, d.formula, d.doc, d.source)
+                for d in document.derived_states
             ],
         )
     if document.actions is not None:
@@ -140,6 +149,12 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
                 )
                 for r in document.rules
             ],
+        )
+    if document.rows_outside:
+        yield (
+            "Rows of the study of released code that the specification leaves out",
+            ("row", "says", "why", "source"),
+            [(row.id, row.text, row.why, row.source) for row in document.rows_outside],
         )
     yield from _failures(document)
 

@@ -109,7 +109,7 @@ reset_cache = Action(
         assign_all(w, b, h, to=gpu_value(w, b, h), value=False, when=reset_succeeds()),
         assign_all(w, c, h, to=cpu_value(w, c, h), value=False, when=reset_succeeds()),
     ),
-    source="contract J12, L6, Q23, R-62, R-63; vLLM #57727",
+    source="contract J12, L6, G7, Q23, R-62, R-63; vLLM #57727",
     doc=(
         "reset_prefix_cache with its connector: the GPU's prefix cache is emptied if no block is in use, the tier "
         "forgets what it has, or refuses to (kv_reset). The reset succeeds if both have; otherwise the caller is told "

@@ -16,8 +16,10 @@ from interlock.adapters.documents.show import (
     ShownFailure,
     ShownPreset,
     ShownProperty,
+    ShownRow,
     ShownRule,
     ShownSlice,
+    ShownState,
     ShownSwitch,
 )
 from interlock.spec.language.actions import Update
@@ -49,12 +51,14 @@ class ShowBinding:
             verdict="shown",
             reason=f"{', '.join(self.parts)} of {', '.join(m.name for m in specs)}",
             lifecycles=[x for m in specs for x in _lifecycles(m)] if "lifecycles" in self.parts else None,
+            derived_states=_derived(specs) if "lifecycles" in self.parts else None,
             actions=[x for m in specs for x in _actions(m)] if "actions" in self.parts else None,
             invariants=[_property(m, p) for m in specs for p in m.properties] if "invariants" in self.parts else None,
             switches=[x for m in specs for x in _switches(m)] if "switches" in self.parts else None,
             presets=[x for m in specs for x in _presets(m)] if "presets" in self.parts else None,
             slices=[x for m in specs for x in _slices(m)] if "slices" in self.parts else None,
             rules=_rules(None if self.module is None else specs) if "rules" in self.parts else None,
+            rows_outside=_rows_outside() if "rules" in self.parts and self.module is None else None,
             failures=failures,
             failure_counts=None if failures is None else _counts(failures),
         )
@@ -101,6 +105,31 @@ def _lifecycles(spec: Specification) -> list[Lifecycle]:
         )
         for lifecycle in spec.lifecycles
     ]
+
+
+def _derived(specs: list[Specification]) -> list[ShownState]:
+    """The states that relations say, of the modules that are shown."""
+    from interlock.spec.rules.derived import DERIVED
+
+    return [
+        ShownState(
+            module=d.module,
+            entity=d.entity,
+            of={v.name: v.sort for v in d.of},
+            state=d.state,
+            formula=term_text(d.formula),
+            doc=d.doc,
+            source=d.source,
+        )
+        for d in DERIVED
+        if any(d.module == m.name for m in specs)
+    ]
+
+
+def _rows_outside() -> list[ShownRow]:
+    from interlock.spec.rules.studied import OUTSIDE
+
+    return [ShownRow(**row.model_dump()) for row in OUTSIDE]
 
 
 def _update(update: Update) -> str:
