@@ -173,15 +173,15 @@ WITNESSES = (
         "some-load-fails-on-one-worker", exists(j, failure_seen(j) & job_loads(j) & (pending_count(j) > 0)),
         "One worker has failed to load, and the other is still to report.", BROKEN, source="contract R-43",
     ),
-    *(
-        _witness(
-            f"a-report-is-heard-{when}", phase().eq(phases[name]), f"A worker's report is counted {words}.", TINY,
-            actions=("acknowledge",), source="contract J11; 6.1: reports come with the output of any step",
-        )
-        for when, name, words in (
-            ("while-a-step-executes", "executing", "before the output of the step that is under way"),
-            ("after-the-output", "updated", "between the output of a step and the next schedule()"),
-        )
+    _witness(
+        "a-report-is-heard-while-a-step-executes", phase().eq(phases["executing"]),
+        "A worker's report is counted before the output of the step that is under way.", TINY,
+        actions=("acknowledge",), source="contract J11; 6.1: reports come with the output of any step",
+    ),
+    _witness(
+        "a-report-is-heard-after-the-output", phase().eq(phases["updated"]),
+        "A worker's report is counted between the output of a step and the next schedule().", TINY,
+        actions=("acknowledge",), source="contract J11; 6.1: reports come with the output of any step",
     ),
     _witness(
         "a-load-ends-before-the-store-of-what-was-there", exists(b, holds(r, b) & is_a_source(b)),
