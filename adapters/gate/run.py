@@ -159,7 +159,8 @@ def judge_module(
         wanted=wanted,
         progress=_reporter(run.progress, count, reporting),
     )
-    searched = search.run(module.seeds(chosen.sets))
+    own = module.own if run.own and run.engine == "vllm" else {}
+    searched = search.run([*module.seeds(chosen.sets), *(s for of_kind in own.values() for s in of_kind)])
     result = ModuleResult(module.name, module.tests if run.own else run.connector)
     result.scenarios, result.steps = searched.scenarios, searched.steps
     shown = () if module is KV else module.at_rest
@@ -173,7 +174,7 @@ def judge_module(
             *(NOT_AT_A_BOUNDARY if module is KV else ()),
             *(p for p in _leads_to(module) if p not in shown),
         ]
-    result.never_exercised += module.lacks if run.engine == "vllm" else ()
+    result.never_exercised += [lack for lack in module.lacks if lack not in own] if run.engine == "vllm" else []
     result.not_expressible = searched.not_expressible
     result.findings = [reporting.finding(f) for f in searched.found.values()]
     unobserved = "" if run.boundary_only or module is not KV else driver.unobserved

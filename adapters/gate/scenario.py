@@ -6,7 +6,7 @@ what shrinking needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -195,6 +195,26 @@ PRESSURE = Scenario.of(
 back, its first block is in the tier only, and that store is open still."""
 
 
+def _resets() -> Iterator[Scenario]:
+    """A reset after a store, one while stores are open, and two while requests run; then the same prompt again."""
+    tokens: Operation = {"op": "add", "prompt": ["p", "q"], "tail": 1}
+    step, complete = {"op": "step"}, {"op": "complete", "nth": 0}
+    again: list[Operation] = [{**tokens, "request": "B", "max_tokens": 2}, step, complete, complete, step, step]
+    for before, running in (
+        ([{**tokens, "request": "A", "max_tokens": 1}, step, complete, complete, step], False),
+        ([{**tokens, "request": "A", "max_tokens": 1}, step], False),
+        ([{**tokens, "request": "A", "max_tokens": 4}, step], True),
+        ([{**tokens, "request": "A", "max_tokens": 4}, step, complete, step], True),
+    ):
+        reset = {"op": "reset", "running": running}
+        yield Scenario.of("ample", [*before, reset, *again])
+        yield Scenario.of("tight_cpu", [*before, reset, *again])
+        yield Scenario.of("tight_gpu", [*before, reset, step, *again, *again[1:]])
+
+
+RESETS = tuple(_resets())
+
+
 def simplify(scenario: Scenario, still: Callable[[Scenario], bool]) -> Scenario:
     """Drop operations, last first, for as long as ``still`` holds; ends in a scenario with none to drop."""
     shrunk = True
@@ -220,5 +240,7 @@ def in_words(o: Operation) -> str:
             return f"open job {o['nth']} (oldest first) completes with the next step"
         case "copy":
             return f"the bytes of job {o['nth']} (oldest first) move"
+        case "reset":
+            return "the cache is reset" + (", and running requests are preempted for it" if o["running"] else "")
         case _:
             return f"{o['request']} is aborted"

@@ -33,6 +33,7 @@ class Prefix:
         self._vocabulary = vocabulary
         self.tokens = list(tokens)
         self._full: list[str] = []
+        self._weights = ""
 
     def content(self, index: int, end: int) -> str:
         """What block `index` holds once tokens [0, end) are computed."""
@@ -49,14 +50,18 @@ class Prefix:
         tail = self.tokens[whole * self._block_size :]
         return 3 + int(_chain(self._before(whole), [*tail, -1]), 16) % (self._vocabulary - 3)
 
+    def computed_with(self, weights: str) -> None:
+        """From now on the contents are what other weights make of the tokens."""
+        self._weights, self._full = weights, []
+
     def _before(self, index: int) -> str:
-        return self._full_block(index - 1) if index else ""
+        return self._full_block(index - 1) if index else self._weights
 
     def _full_block(self, index: int) -> str:
         while len(self._full) <= index:
             i = len(self._full)
             block = self.tokens[i * self._block_size : (i + 1) * self._block_size]
-            self._full.append(_chain(self._full[-1] if self._full else "", block))
+            self._full.append(_chain(self._full[-1] if self._full else self._weights, block))
         return self._full[index]
 
 

@@ -58,6 +58,7 @@ class Harness:
         self.prefixes: dict[str, Prefix] = {}
         self.jobs: list[OpenJob] = []  # oldest first
         self.faults: list[Fault] = []
+        self._resets = 0
 
     @property
     def steps(self) -> int:
@@ -81,6 +82,7 @@ class Harness:
         if len(prompt) + max_tokens > limit:
             raise DriveError(f"request {request!r} is longer than max_model_len={limit}")
         self.prefixes[request] = Prefix(prompt, self.block_size, VOCABULARY)
+        self.prefixes[request].computed_with(self._weights)
         self.recorder.add_request(request)
         self.scheduler.add_request(self.constructor.request(request, prompt, max_tokens))
 
@@ -103,6 +105,29 @@ class Harness:
             return False
         self._copy(waiting[nth])
         return True
+
+    def reset(self, running: bool) -> bool:
+        """reset_prefix_cache with its connector; if it says that it has, the weights are others from now on.
+
+        Args:
+            running: running requests are preempted for it. False, and nothing is done, where other requests hold
+                blocks: vLLM fails then.
+        """
+        scheduler = self.scheduler
+        others = scheduler.requests.keys() - {r.request_id for r in scheduler.running}
+        if running and any(scheduler.kv_cache_manager.get_block_ids(name)[0] for name in others):
+            return False
+        for open_job in self.jobs:
+            open_job.checked = True  # nobody is promised what it leaves
+        if scheduler.reset_prefix_cache(reset_running_requests=running, reset_connector=True):
+            self._resets += 1
+            for prefix in self.prefixes.values():
+                prefix.computed_with(self._weights)
+        return True
+
+    @property
+    def _weights(self) -> str:
+        return f"weights {self._resets}" if self._resets else ""
 
     def step(self) -> None:
         """schedule, the worker's step, update_from_output."""

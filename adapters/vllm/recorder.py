@@ -17,6 +17,7 @@ Events, all with `step`, the number of the schedule() that they belong to (0 bef
 - plan_store(request?, block, chunk, job, allocation): request only where the metadata says it
 - order_flush(job), build_connector_meta()
 - update_from_output(), acknowledge(job), loaded(request)
+- reset_cache(): reset_prefix_cache has come to the connector, between two steps
 - finish(request): request_finished was called; aborts too
 
 Order in one schedule(): preempt, look_up_anew, then hits, allocations and publishes, request by request in the
@@ -85,6 +86,7 @@ class Recorder:
             "update_connector_output",
             "request_finished",
             "request_finished_all_groups",
+            "reset_cache",
         ):
             original = getattr(connector, name, None)
             if original is not None:
@@ -148,6 +150,13 @@ class Recorder:
             for rid in sorted(report.finished_recving):
                 self._emit("loaded", request=rid)
             return original(connector_output)
+
+        return wrapper
+
+    def _reset_cache(self, original: Any) -> Any:
+        def wrapper() -> Any:
+            self._emit("reset_cache")
+            return original()
 
         return wrapper
 

@@ -9,6 +9,7 @@ The operations of module kv (those of another are with its harness, see `stage`)
 - {"op": "copy", "nth": 0}: the bytes of the nth oldest job not yet copied move now; without it they
   move with the completion, or before the forward where a flush is ordered
 - {"op": "abort", "request": "A"}
+- {"op": "reset", "running": false}: the prefix cache and its connector are reset; running requests are preempted for it
 
 An operation that finds nothing to act on (no such job, request gone) is ignored, and counted: so
 every sublist of a scenario is a scenario, which shrinking needs.
@@ -42,8 +43,9 @@ SHAPES: Shapes = {
     "complete": {"nth": (int,)},
     "copy": {"nth": (int,)},
     "abort": {"request": (str,)},
+    "reset": {"running": (bool,)},
 }
-DEFAULTS: dict[str, Any] = {"tail": 0, "max_tokens": 1, "nth": 0}
+DEFAULTS: dict[str, Any] = {"tail": 0, "max_tokens": 1, "nth": 0, "running": False}
 
 
 class ScenarioError(Exception):
@@ -87,6 +89,8 @@ class KvHarness(Harness):
                 return self.complete(operation["nth"])
             case "copy":
                 return self.copy(operation["nth"])
+            case "reset":
+                return self.reset(operation["running"])
             case _:
                 return self.abort(operation["request"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from interlock.adapters.gate.drivers.vllm import Part
 from interlock.adapters.gate.judge import LEFT_OPEN
 from interlock.adapters.gate.modules.module import GateModule, Values
-from interlock.adapters.gate.scenario import DRAIN, POOLS, Scenario, in_words, scenarios
+from interlock.adapters.gate.scenario import DRAIN, POOLS, RESETS, Scenario, in_words, scenarios
 from interlock.adapters.gate.seeds import seeds
 from interlock.spec.kv import SPECIFICATION
 
@@ -28,5 +28,6 @@ KV = GateModule(
     lacks=("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing stores"),
     part=_part,
     at_rest=(LEFT_OPEN,),
+    own={"resets": RESETS},
     policy=("loads-and-stores-never-mixed",),
 )

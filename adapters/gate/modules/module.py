@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
@@ -35,6 +35,7 @@ class GateModule:
         scope, elements: of a trace, by pool.
         at_rest: properties of what must happen that show where nothing changes any more.
         oracle: properties, of this module or of another, that the harness judges itself, by what blocks really hold.
+        own: of what the harness does with no other connector than ours, the scenarios; on a real scheduler.
         policy: properties that bind only who has chosen as ours has, to which ours is held.
         hidden: whether the harness records hidden steps too, which are its own doing, and nothing has to be searched.
         lacks: what the harness never does.
@@ -57,6 +58,7 @@ class GateModule:
     scope: Callable[[str], Mapping[str, int] | None] = lambda pool: None
     at_rest: tuple[str, ...] = ()
     oracle: tuple[str, ...] = ()
+    own: Mapping[str, Sequence[Scenario]] = field(default_factory=dict)
     policy: tuple[str, ...] = ()
     hidden: bool = False
 

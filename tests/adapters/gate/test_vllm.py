@@ -88,3 +88,15 @@ def test_a_preempted_request_that_loads_while_a_store_of_it_is_open_is_found(tmp
     (finding,) = result.findings
     assert finding.property == "loads-and-stores-never-mixed"
     assert "preempt" in [e.event for e in read_trace(finding.trace).events]
+
+
+@pytest.mark.parametrize(
+    ("value", "rule"), [("ignored", "after-reset-nothing-old-is-served"), ("forget", "stale-job-touches-nothing")]
+)
+def test_a_reset_that_forgets_too_little_or_too_much_is_found(value: str, rule: str, tmp_path) -> None:
+    """In the midst of stores: what was there is served on (vLLM #57727), or a chunk is given away while it is written."""
+    result = ours("0.32.0", sets={"kv_reset": value}, properties=[rule], trace_dir=tmp_path)
+
+    finding = result.findings[0]
+    assert {f.property for f in result.findings} == {rule}
+    assert "reset_cache" in [e.event for e in read_trace(finding.trace).events]
