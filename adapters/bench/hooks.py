@@ -57,7 +57,7 @@ CONTEXT_WORKLOAD = Workload(requests=16, decode_steps=128, only_decode=True)
 
 CHANGES = {1: 128, 8: 16, 32: 4, 128: 1}
 """How many of :data:`CHANGES_WORKLOAD`'s requests fill a block in a step, and get one: with which block size."""
-CHANGES_WORKLOAD = Workload(requests=128, prompt=256, decode_steps=48, only_decode=True)
+CHANGES_WORKLOAD = Workload(requests=128, prompt=256, decode_steps=128, only_decode=True)
 
 WARM_UP = Workload(requests=2, prompt=64, decode_steps=16, only_decode=True)
 """Served first and not counted: what is imported and compiled once is no memory of a block."""

@@ -87,11 +87,11 @@ class Pools(RuleBasedStateMachine):
         self.tier.pinned.clear()
 
     @precondition(lambda self: self.there_is("ready"))
-    @rule(data=st.data(), under_load=st.booleans())
-    def reset_one(self, data: st.DataObject, under_load: bool) -> None:
+    @rule(data=st.data())
+    def reset_one(self, data: st.DataObject) -> None:
         chunk = self.some(data, "ready")
         self.tier.pinned.discard(chunk)
-        self.tier.move(chunk, "pending" if under_load else "absent")
+        self.tier.move(chunk, "absent")
 
     @invariant()
     def nothing_is_lost(self) -> None:

@@ -216,8 +216,8 @@ def test_an_answer_is_no_sighting_where_only_prompts_are_stored(driver):
 @pytest.mark.parametrize(
     ("limits", "of_the_prompt", "of_the_answer"),
     [
-        (StoreLimits(), [1, 2, 3, 11], [4, 12]),
-        (StoreLimits(prompt_only=True), [1, 2, 3, 11], []),
+        (StoreLimits(), [1, 2, 11, 3], [4, 12]),
+        (StoreLimits(prompt_only=True), [1, 2, 11, 3], []),
         (StoreLimits(blocks_per_request=1), [1, 11], []),
     ],
 )
@@ -262,7 +262,7 @@ def test_what_has_slid_out_of_its_window_is_no_candidate():
 
     assert stored("A", 0, [1, 2, 3, 4], [11, 12, 13, 14]) == []
     assert stored("B", 8, [1, 2, 23, 24], [NULL_BLOCK, 12, 33, 34]) == []
-    assert stored("C", 0, [41, 42, 43, 44], [51, 52, 53, 54]) == [41, 42, 43, 52, 53]
+    assert stored("C", 0, [41, 42, 43, 44], [51, 52, 53, 54]) == [41, 42, 52, 43, 53]
 
 
 # -- beside the rest --------------------------------------------------------------------------------------
