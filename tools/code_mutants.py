@@ -39,12 +39,13 @@ class Source:
     """A file, and where mutmut would change it."""
 
     def __init__(self, file: str) -> None:
+        from libcst import FunctionDef
         from mutmut.mutation.file_mutation import create_mutations
 
         self.file = file
         self.text = (ROOT / "statemachine" / file).read_text()
         self._module, mutations, _, _ = create_mutations(file, self.text)
-        self._mutations = [m for m in mutations if m.contained_by_top_level_function is not None]
+        self._mutations = [m for m in mutations if isinstance(m.contained_by_top_level_function, FunctionDef)]
 
     def __len__(self) -> int:
         return len(self._mutations)

@@ -152,7 +152,7 @@ def tried(given: argparse.Namespace, files: Iterable[str], runner: trials.Runner
     share = shares(sizes, given.sample)
     print(f"{sum(sizes.values())} mutants, {sum(share.values())} of them tried (seed {given.seed})", flush=True)
     run = Run(runner, known, given.tests_s, given.jobs)
-    numbers = {f: chosen(f, sizes[f], share[f], given.seed) for f in sizes}
+    numbers = {f: chosen(f, sizes[f], share[f], given.seed) for f in sizes if share[f]}
     done: dict[str, str] = {}
     try:
         for i, (f, some) in enumerate(numbers.items(), 1):
