@@ -88,6 +88,16 @@ def test_the_listing_says_what_is_compiled_and_what_is_not():
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {7}
 
 
+def test_the_listing_shows_what_the_switches_leave_nothing_of_as_true():
+    said = {}
+    for value in ("proceed", "none"):
+        rows = listing(SPECIFICATION, SPECIFICATION.switch_values(changes={"match_busy": value}))
+        (said[value],) = [r.text for r in rows if r.where == "plan_load/no-store-is-open"]
+
+    assert said["proceed"] == "true"
+    assert "job_request(" in said["none"]
+
+
 @pytest.mark.parametrize("name", [a.name for a in SPECIFICATION.actions if a.site == Site.SCHEDULER])
 def test_every_action_of_the_scheduler_is_compiled_under_every_preset(name):
     for preset in SPECIFICATION.presets:
