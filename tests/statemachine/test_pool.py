@@ -126,6 +126,17 @@ def test_what_is_used_again_survives_a_long_document_under_arc_only(policy: str,
     assert [tier.has("system"), tier.has("prompt")] == [survives, survives]
 
 
+def test_the_queue_of_what_was_used_once_gives_back_what_it_has_gained_and_no_more() -> None:
+    policy = AdaptiveReplacement(2)
+    targets = []
+    for _ in range(4):  # lost from the one queue, then again and again from the other
+        policy.ready(0, "x")
+        targets.append(policy.target)
+        policy.gone(0, evicted=True)
+
+    assert targets == [0, 1, 0, 0]
+
+
 def test_a_prefix_that_comes_back_lengthens_the_queue_that_lost_it() -> None:
     tier = Tier("arc", size=2)
     policy = tier.pool.policy

@@ -15,6 +15,7 @@ from interlock.spec.language import terms as T
 from interlock.statemachine.decisions.listing import HAND_WRITTEN_FOR_RECOVERY, recovery_listing
 from interlock.statemachine.recovery import Group, HeldRequest, LoadRecovery, LoadReport, Offers
 from interlock.statemachine.recovery.books import ACTIONS, with_prompts
+from interlock.statemachine.recovery.pieces import has_what_it_attends_to
 
 
 def recovery(*groups, **switches):
@@ -297,3 +298,28 @@ def test_examples_in_the_documentation_run(name):
 
     assert tried.attempted
     assert not tried.failed
+
+
+@pytest.mark.parametrize(
+    ("table", "window", "tokens", "has_it"),
+    [
+        ((1, 2), None, 5, True),
+        ((1, None), None, 5, False),  # the fifth token is in the second block
+        ((1, None), None, 4, True),
+        ((None, 2), None, 8, False),
+        ((None, 2), 4, 8, True),
+        ((None, 2), 5, 8, False),  # the window reaches into the first
+        ((None, None), 4, 0, True),
+    ],
+)
+def test_a_token_attends_to_whole_blocks_from_the_one_in_which_its_window_begins(table, window, tokens, has_it):
+    request = HeldRequest("A", (table,), tokens, 8)
+
+    assert has_what_it_attends_to(request, (Group(4, window),), tokens) == has_it
+
+
+def test_a_request_without_more_is_running_with_nothing_under_way():
+    request = HeldRequest("A", ((1,),), 4, 8)
+
+    assert (request.status, tuple(request.scheduled), tuple(request.stale)) == ("running", (), ())
+    assert (request.placeholders, request.num_cached_tokens, request.num_external_tokens) == (0, 0, 0)
