@@ -49,7 +49,7 @@ TESTS = {
 """The tests that are to notice changes of a file, by what its name begins with (the longest counts)."""
 ARGUMENTS = (
     "-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--tb=line", "--capture=no", "--no-header", "-rN",
-    "-m", "not slow and not gpu and not vllm",
+    "--disable-warnings", "-m", "not slow and not gpu and not vllm",
 )  # fmt: skip
 MEMORY_BYTES = 8 << 30
 """A change may make a loop that never ends and keeps what it makes."""

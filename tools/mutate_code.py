@@ -201,6 +201,9 @@ def main() -> int:
     if not tests:
         parser.error(f"no test file matches {given.tests}; those for these files are in TESTS of tools/code_trials.py")
     ended = pytest.main([*trials.ARGUMENTS, *tests], plugins=[runner])
+    if isinstance(runner.error, KeyboardInterrupt):
+        say("mutate_code: inconclusive: stopped before any mutant was tried")
+        return 3
     if runner.error is not None:
         raise runner.error
     if not codes:
