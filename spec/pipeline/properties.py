@@ -9,6 +9,7 @@ from interlock.spec.pipeline.endings import ENDINGS
 from interlock.spec.pipeline.flushes import FLUSH_REASONS
 from interlock.spec.pipeline.judging import in_metadata, open_store, open_until_delivery, uncopied, with_worker
 from interlock.spec.pipeline.lemmas import PIPELINE_LEMMAS
+from interlock.spec.pipeline.others import OTHERS
 from interlock.spec.pipeline.predicates import dispatched, under_way
 from interlock.spec.pipeline.settings import DEPTH_ONE, DEPTH_TWO, EVERY
 from interlock.spec.pipeline.together import TOGETHER
@@ -156,5 +157,5 @@ FLUSH_IS_BARRIER = ActionProperty(
 
 PROPERTIES: tuple[Property, ...] = (
     NOT_TWICE, SOURCE_STABLE, REPORTS_COUNTED, ENDED_LEFT_NOTHING, NOT_DUPLICATED, OWED_IS_WITH_WORKER,
-    BUSY_IS_OPEN, FLUSH_IS_BARRIER, *FLUSH_REASONS, *ENDINGS, *WITNESSES, *TOGETHER, *BOOKS,
+    BUSY_IS_OPEN, FLUSH_IS_BARRIER, *FLUSH_REASONS, *ENDINGS, *WITNESSES, *TOGETHER, *BOOKS, *OTHERS,
 )  # fmt: skip
