@@ -17,6 +17,7 @@ from interlock.spec.mirror.coverage import (
     TABLE,
     TWO_SAVES,
 )
+from interlock.spec.mirror.others import OTHERS
 from interlock.spec.mirror.vocabulary import (
     a,
     answered,
@@ -333,5 +334,6 @@ PROPERTIES = (
     ROWS_ARE_ONES, CLEAN_START, HIT_IN_RANGE,
     ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, FINISH_COVERS, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
     IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, LISTED_ONCE,
+    *OTHERS,
     *WITNESSES,
 )  # fmt: skip
