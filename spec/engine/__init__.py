@@ -15,6 +15,7 @@ from interlock.spec.engine.records import RECORDS
 from interlock.spec.engine.recovering import RECOVERY
 from interlock.spec.engine.rows import ROWS
 from interlock.spec.engine.settings import EXPECTATIONS, PRESETS
+from interlock.spec.engine.sharing import SHARING
 from interlock.spec.engine.slices import SLICES
 from interlock.spec.engine.vocabulary import CHANNELS, ENUMS, SORTS, SWITCHES, VARIABLES
 from interlock.spec.engine.witnesses import WITNESSES
@@ -38,6 +39,7 @@ SPECIFICATION = build(
             *WITNESSES,
             *PREFIX,
             *CONTENTS,
+            *SHARING,
             *RECORDS,
             *COUNTS,
             *RECOVERY,

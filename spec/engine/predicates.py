@@ -155,6 +155,12 @@ def another_schedules(b_: Term) -> Term:
     return exists(r2, r2.ne(r) & table(r2, b_) & its_tokens)
 
 
+def loads_with_step() -> Term:
+    """The step that is being built loads a block for r: nobody else holds one of those yet."""
+    shared = exists(r2, r2.ne(r) & table(r2, b2))
+    return exists(b2, _tx, table(r, b2) & pass_state(_tx).eq(_pass("building")) & unsettled(_tx, b2) & ~shared)
+
+
 def report_is_due(b_: Term) -> Term:
     """The failure of the load of ``b_`` is known to a worker, and not yet dealt with by the scheduler."""
     return bad(b_) | exists(_tx, invalid_msg(_tx, b_) > 0) | invalid(b_)

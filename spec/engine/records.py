@@ -129,10 +129,10 @@ HASHED_WHEN_SCHEDULED = ActionProperty(
 HASHED_WHEN_PROMOTED = ActionProperty(
     id="loaded-prefix-is-found",
     source="contract Q13, I-34",
-    doc="What a load has brought can be found once its request is promoted.",
+    doc="What a load has brought can be found once its request is promoted, but not what is known to be wrong.",
     slices=(PARK, ASYNC),
     actions=("promote",),
-    formula=forall(b, (table(r, b) & (place(b) < computed(r))) >> Primed(body=addressable(b))),
+    formula=forall(b, (table(r, b) & (place(b) < computed(r)) & ~redo(b)) >> Primed(body=addressable(b))),
 )
 
 PUBLISHES_ITS_OWN = ActionProperty(

@@ -44,6 +44,7 @@ _VALID, _TOKEN, _HASHED = (
 )  # fmt: skip
 _CONFIRMED, _OWN = "counted-tokens-are-confirmed", "computed-within-valid-prefix-of-its-own"
 _COUNTS, _NONNEGATIVE = "external-within-cached-within-prompt", "computed-nonnegative"
+_SHARED = "who-shares-a-block-shares-all-before-it"
 _SEED_SLICES = ("share", "share_overlap", "decoding")
 
 EXPECTATIONS = (
@@ -158,6 +159,8 @@ EXPECTATIONS = (
     expect("fails", "mixed_chain", _VALID, "a hit on what is computed from a failed block, behind another one",
          hit_chain="by_hash"),
     expect("fails", "mixed_chain", _TOKEN, "and the scan by block does not find who holds it", hit_chain="by_hash"),
+    expect("fails", "mixed_chain", _SHARED, "a hit goes by hash, whoever holds the block", hit_chain="by_hash"),
+    expect("holds", "mixed_chain", _SHARED, "only behind the blocks of a holder", hit_chain="same_blocks"),
     expect("holds", "mixed_chain", _VALID, "no such hit while the block is held", hit_chain="same_blocks"),
     expect("fails", "hand_over", "producer-ends-with-its-blocks", "Q27", stale_output="deliver"),
     expect("holds", "hand_over", "producer-ends-with-its-blocks", "computed again after it", stale_output="drop"),

@@ -62,7 +62,7 @@ def _schedules(place_of_token: Term, *, known: Term | bool = True) -> tuple[Upda
     )  # fmt: skip
 
 
-NOTHING_THERE = need("nothing-held-there", ~exists(b2, table(r, b2) & place(b2).eq(computed(r))))
+NOTHING_THERE = need("nothing-held-there", ~exists(b2, table(r, b2) & (place(b2) >= computed(r))))
 _BUDGET = "schedule() gives budget to every request in turn"
 
 compute_new = Action(

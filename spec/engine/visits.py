@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.engine.conditions import BUILDING, FREE, NO_LOAD, SCHEDULER, VISITING
 from interlock.spec.engine.effects import let_go, take
-from interlock.spec.engine.predicates import at, follows_its_blocks, is_free, step_is
+from interlock.spec.engine.predicates import at, follows_its_blocks, is_free, loads_with_step, step_is
 from interlock.spec.engine.vocabulary import (
     PROMPT,
     addressable,
@@ -23,6 +23,7 @@ from interlock.spec.engine.vocabulary import (
     loops,
     place,
     r,
+    redo,
     refused,
     reoffer,
     sync_meta,
@@ -45,7 +46,7 @@ hit = Action(
         VISITING, NO_LOAD,
         need("addressable", addressable(b)),
         need("next-place", place(b).eq(computed(r))),
-        need("before-external", external(r).eq(0)),
+        need("before-external", ~loads_with_step()),
         need("leaves-a-token", computed(r) + 1 < tokens(r)),
         need("computed-from-its-own-blocks", hit_chain.is_("by_hash") | follows_its_blocks(b), policy=True),
     ),
@@ -93,7 +94,7 @@ offer_async = Action(
     ),
     guard=(
         VISITING, FREE, NOT_REFUSED,
-        need("one-kind-of-load", external(r).eq(0) | exists(b2, table(r, b2) & filling(b2))),
+        need("one-kind-of-load", ~loads_with_step()),
         need("within-tokens", computed(r) < tokens(r)),
     ),
     updates=(*_loads(loading_hash.is_("at_start")), assign(filling(b), True)),
@@ -155,7 +156,7 @@ promote = Action(
     fires=(fire("status", r),),
     guard=(VISITING, need("has-tokens", computed(r) > 0)),
     updates=(
-        assign_all(b, to=addressable(b), value=True, when=table(r, b) & (place(b) < computed(r))),
+        assign_all(b, to=addressable(b), value=True, when=table(r, b) & (place(b) < computed(r)) & ~redo(b)),
         assign_all(b, to=filling(b), value=False, when=table(r, b)),
         assign(computed(r), ite(computed(r).eq(tokens(r)), computed(r) - 1, computed(r))),
         assign(confirmed(r), ite(confirmed(r).eq(tokens(r)), confirmed(r) - 1, confirmed(r))),
