@@ -126,8 +126,7 @@ class Books:
             positions = {self.base(name), (ends or {}).get(name, 0)}
             positions.update(h.start for h in blocks if h.block in invalid)
             positions.update(redo[h.block] for h in blocks if h.block in redo)
-            for position in positions:
-                cuts.cut(blocks, position)
+            cuts.cut(blocks, positions)
         self._lay_out(cuts, redo)
         for block in set(invalid) - self._pieces.keys():
             self._put(Piece(block, 0), self._pieces.setdefault(block, []))

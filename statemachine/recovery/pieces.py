@@ -7,6 +7,7 @@ invalid by its first piece. The block is wrong from its first wrong piece on, an
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -59,11 +60,12 @@ def from_the_first_of(held: Sequence[Held], blocks: Collection[int]) -> list[Hel
 class Cuts(dict[int, set[int]]):
     """Where blocks are cut: positions within them, by block."""
 
-    def cut(self, held: Iterable[Held], position: int) -> None:
-        """Cut the blocks that a position falls within."""
+    def cut(self, held: Iterable[Held], positions: Iterable[int]) -> None:
+        """Cut the blocks that positions fall within; there may be as many positions as blocks."""
+        ordered = sorted(positions)
         for h in held:
-            if h.start < position < h.end:
-                self.setdefault(h.block, set()).add(position)
+            if within := ordered[bisect_right(ordered, h.start) : bisect_left(ordered, h.end)]:
+                self.setdefault(h.block, set()).update(within)
 
     def pieces(self, h: Held) -> list[Piece]:
         """The pieces of a block."""

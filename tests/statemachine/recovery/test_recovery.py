@@ -2,6 +2,7 @@
 
 import doctest
 import pydoc
+import sys
 from importlib import import_module
 
 import pytest
@@ -323,3 +324,45 @@ def test_a_request_without_more_is_running_with_nothing_under_way():
 
     assert (request.status, tuple(request.scheduled), tuple(request.stale)) == ("running", (), ())
     assert (request.placeholders, request.num_cached_tokens, request.num_external_tokens) == (0, 0, 0)
+
+
+# -- long tables -----------------------------------------------------------------------------------------
+
+
+def lines_of(run):
+    """How many lines of Python a call takes."""
+    taken = 0
+
+    def count(frame, event, argument):
+        nonlocal taken
+        taken += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return taken
+
+
+@pytest.mark.parametrize("failed", [1, None], ids=["one-fails", "all-fail"])
+def test_the_work_of_a_failure_grows_with_the_table_and_not_with_its_square(failed):
+    """Of blocks from place 10 on, shared by two; what lies behind the failed ones is owed."""
+
+    def lines(blocks):
+        table = list(range(1, blocks + 1))
+        first, sharer = (running(n, table, 4 * blocks) for n in ("A", "B"))
+        r = recovery()
+
+        def take():
+            r.take_report(LoadReport(set(table[10:][:failed])), [first, sharer])
+            assert r.waits(sharer)
+            r.take_over([sharer])
+
+        taken = lines_of(take)
+        assert len(r.wrong_from) == blocks - 10
+        return taken
+
+    assert lines(2000) < 16 * lines(250)
