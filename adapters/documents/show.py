@@ -170,13 +170,13 @@ class ShowDocument(Document):
     schema_: Literal["interlock.show/1"] = Field("interlock.show/1", alias="schema")
     verdict: Literal["shown", "inconclusive"]
     lifecycles: list[Lifecycle] | None = None
-    derived_states: list[ShownState] | None = None
     invariants: list[ShownProperty] | None = None
     switches: list[ShownSwitch] | None = None
     actions: list[ShownAction] | None = None
     presets: list[ShownPreset] | None = None
     slices: list[ShownSlice] | None = None
     rules: list[ShownRule] | None = None
+    derived_states: list[ShownState] | None = None
     rows_outside: list[ShownRow] | None = Field(None, description="Shown with all rules, of no module in particular.")
     failures: list[ShownFailure] | None = None
     failure_counts: FailureCounts | None = None
