@@ -76,7 +76,7 @@ def test_what_never_rests_and_then_does_is_noticed() -> None:
     assert (verdict.status, verdict.killed_by, verdict.actions) == ("killed", "never-rests", ["end()"])
 
 
-@pytest.mark.parametrize(("module", "slice_", "every"), [("kv", "tiny", 41), ("encoder", "ec_ask", 11)])
+@pytest.mark.parametrize(("module", "slice_", "every"), [("kv", "tiny", 29), ("encoder", "ec_ask", 11)])
 def test_the_explorer_says_the_same_of_states_at_rest(module: str, slice_: str, every: int) -> None:
     """With no other property: who is killed, by which, and by how short a run."""
     spec = named(module)
