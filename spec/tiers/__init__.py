@@ -12,6 +12,7 @@ from interlock.spec.tiers.quiescence import QUIESCENCE
 from interlock.spec.tiers.rows import ROWS
 from interlock.spec.tiers.settings import EXPECTATIONS, PRESETS, SLICES
 from interlock.spec.tiers.tasks_actions import TASK, TASK_ACTIONS
+from interlock.spec.tiers.tasks_others import TASK_OTHERS
 from interlock.spec.tiers.tasks_properties import TASK_PROPERTIES
 from interlock.spec.tiers.tasks_vocabulary import (
     TASK_CHANNELS,
@@ -34,7 +35,7 @@ SPECIFICATION = build(
         channels=(*CHANNELS, *TASK_CHANNELS),
         lifecycles=(*LIFECYCLES, TASK),
         actions=(*SCHEDULER_ACTIONS, *TRANSFER_ACTIONS, *TASK_ACTIONS),
-        properties=(*PROPERTIES, *TASK_PROPERTIES, QUIESCENCE, *ROWS),
+        properties=(*PROPERTIES, *TASK_PROPERTIES, *TASK_OTHERS, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,
