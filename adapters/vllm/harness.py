@@ -111,9 +111,11 @@ class Harness:
 
         Args:
             running: running requests are preempted for it. False, and nothing is done, where other requests hold
-                blocks: vLLM fails then.
+                blocks, because vLLM fails then, and in releases that tell no connector of such a preemption.
         """
         scheduler = self.scheduler
+        if running and not hasattr(scheduler, "reset_preempted_req_ids"):
+            return False
         others = scheduler.requests.keys() - {r.request_id for r in scheduler.running}
         if running and any(scheduler.kv_cache_manager.get_block_ids(name)[0] for name in others):
             return False
