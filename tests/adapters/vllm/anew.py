@@ -9,10 +9,9 @@ beside C, which wants the other blocks, and what is stored of both is looked at.
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from typing import Any
+
+from answering import answer
 
 from interlock.adapters.vllm.observers import Report
 
@@ -94,13 +93,5 @@ def play(failing: list[int]) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what vLLM prints is no answer
-    os.environ["VLLM_LOGGING_LEVEL"] = "CRITICAL"
-    answers.write(json.dumps([play(**case) for case in json.load(sys.stdin)]) + "\n")
-    answers.flush()
-
-
 if __name__ == "__main__":
-    main()
+    answer(lambda cases: [play(**case) for case in cases])

@@ -7,10 +7,9 @@ An outcome is what came of a script: "fine", or the error.
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from typing import Any
+
+from answering import answer
 
 
 class Game:
@@ -103,6 +102,4 @@ def outcome(script: Any, connector: str) -> str:
 
 
 if __name__ == "__main__":
-    told, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115
-    answers = {c: {script.__name__: outcome(script, c) for script in SCRIPTS} for c in json.load(sys.stdin)}
-    print(json.dumps(answers), file=told)
+    answer(lambda connectors: {c: {script.__name__: outcome(script, c) for script in SCRIPTS} for c in connectors})

@@ -9,10 +9,9 @@ cache is reset again, the copy ends, and it is reset a third time. Each time the
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from typing import Any
+
+from answering import answer
 
 SIZES = {"gpu_blocks": 5, "cpu_chunks": 8, "block_size": 4}
 
@@ -99,13 +98,5 @@ def play(connector: str, extra: dict[str, Any], kind: str, steps_between: int = 
     return [*seen, game.now()]
 
 
-def main() -> None:
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what vLLM prints is no answer
-    os.environ["VLLM_LOGGING_LEVEL"] = "CRITICAL"
-    answers.write(json.dumps([play(**case) for case in json.load(sys.stdin)]) + "\n")
-    answers.flush()
-
-
 if __name__ == "__main__":
-    main()
+    answer(lambda cases: [play(**case) for case in cases])
