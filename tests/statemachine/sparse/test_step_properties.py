@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from support.small import CLAIM, TURN_OFF, TURN_ON, at, explored, on, specification, system, x, y
+from support.small import CLAIM, THING, TURN_OFF, TURN_ON, at, explored, on, specification, system, x, y
 
 from interlock.spec.language.properties import ActionProperty
 from interlock.spec.language.terms import FALSE, Primed, Term, forall
+from interlock.spec.shared.frames import unchanged
 from interlock.statemachine.sparse import Checker, Interpreter, Program, World
 from interlock.statemachine.sparse.world import Write
+
+z = THING.var("z")
 
 
 def said(**formulas: Term) -> tuple[set[str], set[str]]:
@@ -61,6 +64,25 @@ def test_of_many_only_those_that_a_condition_means_are_looked_at_if_nothing_befo
     early = forall(y, (Primed(body=at(y)).eq(y) & Primed(body=on(y))) >> on(y))
 
     assert said(shielded=shielded, early=early) == ({"early"}, {"early"})
+
+
+def test_of_a_frame_only_what_the_step_has_written_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = forall(y, y.ne(x) >> unchanged(on(y)))
+    all_of_them, itself = forall(y, unchanged(on(y))), forall(y, y.eq(x) >> unchanged(on(y)))
+    besides = forall(y, z, y.ne(x) >> unchanged(on(y), on(z)))
+
+    broken = {"all-of-them", "itself", "besides"}
+    formulas = {"others": others, "all-of-them": all_of_them, "itself": itself, "besides": besides}
+    assert said(**formulas) == (broken, broken)
+
+    monkeypatch.setattr(World, "elements", lambda *_: pytest.fail("every element was looked at"))
+    assert said_in_order(others=others, itself=itself) == ["itself"]
+
+
+def test_a_frame_of_what_is_not_always_defined_is_read_everywhere() -> None:
+    undefined = forall(y, y.ne(x) >> unchanged(at(y)))
+
+    assert said(undefined=undefined) == ({"undefined"}, {"undefined"})
 
 
 def test_the_writes_of_a_step_are_applied_once_for_all_that_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
