@@ -5,6 +5,7 @@ from __future__ import annotations
 from interlock.spec.groups.actions import ACTIONS
 from interlock.spec.groups.demonstrations import DEMONSTRATIONS
 from interlock.spec.groups.lifecycles import LIFECYCLES
+from interlock.spec.groups.others import OTHERS
 from interlock.spec.groups.quiescence import QUIESCENCE
 from interlock.spec.groups.rows import ROWS
 from interlock.spec.groups.settings import EXPECTATIONS, PRESETS, SLICES
@@ -25,7 +26,7 @@ SPECIFICATION = build(
         channels=CHANNELS,
         lifecycles=LIFECYCLES,
         actions=(*ACTIONS, *SOURCE_ACTIONS),
-        properties=(*PROPERTIES, *QUIESCENCE, *ROWS),
+        properties=(*PROPERTIES, *OTHERS, *QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

@@ -148,9 +148,9 @@ SLICES = (
         name=REPORTS,
         remove=(*_NO_LOOKUP, *_LEAVING, "slide_out", "evict_any", "complete_store"),
         drop=(*_COUNTS, *_RECENCY, "hit_end"),
-        scope={"request": 1, "group": 1, "position": 1, "chunk": 1, "block": 1},
+        scope={"request": 2, "group": 1, "position": 1, "chunk": 2, "block": 1},
         quick=True,
-        doc="One store, whose report comes twice, or about which the table of pending jobs knows nothing any more.",
+        doc="Stores whose reports come twice, or of which the table of pending jobs knows nothing, of two requests.",
     ),
 )
 

@@ -26,6 +26,7 @@ from interlock.spec.kv.coverage import (
 from interlock.spec.kv.judging import is_a_target, is_stored, live, live_load, live_store, open_store, under_way
 from interlock.spec.kv.lazy import LAZY_STORES
 from interlock.spec.kv.lemmas import LEMMAS, WELL_COUNTED
+from interlock.spec.kv.others import OTHERS
 from interlock.spec.kv.ownership import OWNERSHIP
 from interlock.spec.kv.references import REFERENCES
 from interlock.spec.kv.resets import RESETS
@@ -382,6 +383,7 @@ PROPERTIES: tuple[Property, ...] = (
     *REFERENCES,
     *LAZY_STORES,
     *BOOKKEEPING,
+    *OTHERS,
     *LEMMAS,
     *WITNESSES,
 )
