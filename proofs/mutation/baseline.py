@@ -213,10 +213,10 @@ class Baseline:
         return self.states[number], tuple(reversed(steps))
 
     def leads_to(self) -> list[LeadsTo]:
-        """The leads-to properties of the slice; those that fail or say nothing as it is are refused.
+        """The leads-to properties of the slice, less those that say nothing as it is, or fail at another size only.
 
         Raises:
-            Broken: one fails.
+            Broken: one fails at the slice's own size.
         """
         return [p for p in self.system.properties if isinstance(p, LeadsTo) and self._holds(p)]
 
@@ -224,9 +224,10 @@ class Baseline:
         """Whether it says something here, judged when it is first asked for."""
         if p.id not in self._leads_to:
             judged = check_leads_to(self.program, WholeGraph(self), p)  # type: ignore[arg-type]
-            if judged.counterexample is not None:
+            fails = judged.counterexample is not None
+            if fails and not self.resized:
                 raise Broken(p.id, self.slice.name)
-            self._leads_to[p.id] = judged.premise_met
+            self._leads_to[p.id] = judged.premise_met and not fails
         return self._leads_to[p.id]
 
 

@@ -4,6 +4,7 @@ import time
 
 import pytest
 from support.lamps import PROPERTIES, lamps
+from support.small import CLAIM, act, on, specification, x, y
 
 from interlock.proofs.explorer.result import Exploration
 from interlock.proofs.explorer.search import explore
@@ -13,10 +14,11 @@ from interlock.proofs.mutation.generate import of_action
 from interlock.proofs.mutation.judge import Judge, Verdict
 from interlock.spec.delivery import SPECIFICATION as DELIVERY
 from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.actions import assign
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import Invariant
+from interlock.spec.language.properties import Invariant, LeadsTo, Witness
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import forall
+from interlock.spec.language.terms import exists, forall
 from interlock.spec.pipeline import SPECIFICATION as PIPELINE
 
 
@@ -140,6 +142,18 @@ def test_a_specification_that_is_broken_as_it_is_judges_nothing() -> None:
     with pytest.raises(Broken) as refused:
         judge(lamps(properties=(wrong,))).judge("drop-update:switch_on:lit")
     assert refused.value.property_id == "nothing-is-lit"
+
+
+def test_what_must_happen_and_does_not_at_another_size_is_left_out_there() -> None:
+    turn_on = act("turn_on", ~on(x), forall(y, y.ne(x) >> ~on(y)), do=(assign(on(x), True),), params=(x,), fair=True)
+    goes_on = LeadsTo(id="goes-on", vars=(x,), premise=~on(x), conclusion=on(x), **CLAIM)
+
+    off = Witness(id="some-are-off", formula=exists(x, ~on(x)), **CLAIM)
+
+    verdict = judge(specification((on,), (turn_on,), (goes_on, off), size=1)).judge("drop-conjunct:turn_on:g1")
+
+    assert verdict.status == "survived"
+    assert "but not at thing=2 of all" in verdict.note
 
 
 def test_out_of_time_is_undecided() -> None:
