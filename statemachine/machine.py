@@ -189,11 +189,12 @@ class KVOffloadMachine:
         self._preempted = frozenset(step.preempted)
         for request_id in step.preempted:
             if request_id not in self._ended:  # it was preempted between steps, and aborted before this one
-                self._running.loses_blocks(request_id, "preempt")
+                self._running.preempted(request_id)
         self._ended.clear()
-        if self._anew:
-            self._look_up_anew()
-        self._running.run(step, self._visits)
+        # Whose load has failed as a whole has lost its blocks to that (Q15); who was preempted, to the preemption.
+        anew = sorted(self._anew - self._preempted)
+        self._anew.clear()
+        self._running.run(step, self._visits, anew)
         if self._visits:
             computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
             for visit in self._visits:
@@ -266,6 +267,7 @@ class KVOffloadMachine:
         self._moves.do("reset_cache")
         if not self.ledger.term("reset_forgets")():
             return succeeds
+        self._moves.note_reserved()
         self._stores.finished.clear()
         for request, tracked in self._tracked.items():
             tracked.found, tracked.looked_up = NOTHING, None
@@ -283,12 +285,6 @@ class KVOffloadMachine:
                     self.contained += 1
                 else:
                     yield job
-
-    def _look_up_anew(self) -> None:
-        """Whose load has failed as a whole has lost its blocks to that (Q15); who was preempted, to the preemption."""
-        for request_id in sorted(self._anew - self._preempted):
-            self._running.loses_blocks(request_id, "look_up_anew")
-        self._anew.clear()
 
     def _admit(self, visit: Visit) -> None:
         tracked = visit.tracked
@@ -309,7 +305,7 @@ class KVOffloadMachine:
         holder = self._tracked.get(moved.request)
         if holder is None or holder.key != self._request_of(job):
             return True  # who had the block has ended
-        if self._moves.loads(job) or moved.request in self._preempted:
+        if self._moves.loads(job) or self._moves.is_stale(job) or moved.request in self._preempted:
             return True
         key = self.ledger.function("chunk_hash").get(moved.chunk)
         group = self._groups[key[0] if isinstance(key, tuple) else 0]

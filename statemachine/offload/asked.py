@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.predicates import forgets_jobs, reset_succeeds
+from interlock.spec.kv.predicates import forgets_jobs, reset_succeeds, stale
 from interlock.spec.kv.vocabulary import c, chunk_state, j, job_loads, pending_count
 from interlock.spec.language.actions import Action, Send
 from interlock.spec.language.specification import Specification
@@ -45,6 +45,7 @@ LOOKUPS: tuple[tuple[str, tuple[int, ...]], ...] = (
 TERMS = (
     ("reports_due", pending_count(j), (j,)),
     ("is_load", job_loads(j), (j,)),
+    ("is_stale", stale(j), (j,)),
     ("state_of_chunk", chunk_state(c), (c,)),
     ("reset_succeeds", reset_succeeds(), ()),
     ("reset_forgets", forgets_jobs(), ()),

@@ -145,5 +145,6 @@ class Loads:
         """What the tier has under a key."""
         if self._loadable_chunk(key) is not None:
             return Answer.HIT
-        pending = any(self._state_of(c) in self._awaited for c in self._by_hash.get(key, ()))
+        reserved = self._moves.reserved
+        pending = any(self._state_of(c) in self._awaited and c not in reserved for c in self._by_hash.get(key, ()))
         return Answer.PENDING if pending else Answer.MISS

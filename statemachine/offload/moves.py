@@ -67,12 +67,15 @@ class Moves:
         self.next_job = 0
         self.ids: dict[str, str] = {}
         """Of requests whose name in the ledger is not their id."""
+        self.reserved: set[int] = set()
+        """Chunks that stores which a reset has forgotten still write: nothing is found in them."""
         self.pool: BlockReferences | None = None
         """Where references on blocks are taken, if the specification pins sources."""
         self._planned: dict[str, list[TransferJob]] = {"store_meta": [], "load_meta": []}
         self._flushed: dict[int, None] = {}
         self._referenced: set[int] = set()
         self._reports_due, self._is_load = ledger.term("reports_due"), ledger.term("is_load")
+        self._is_stale = ledger.term("is_stale")
         self._block_of, self._by_block = ledger.function("job_block"), ledger.inverse("job_block")
         self._refers = ("used", "acknowledge") in ledger.program.tables["block"].rows
         """A report may free a block: stores keep references on their sources."""
@@ -139,6 +142,15 @@ class Moves:
         """Whether it is a load on which some report is due."""
         return job in self.jobs and self._is_load(job)
 
+    def is_stale(self, job: int) -> bool:
+        """Whether a reset has forgotten the job, on which some report is due."""
+        return bool(self._is_stale(job))
+
+    def note_reserved(self) -> None:
+        """After a reset: what is still pending was being stored before it."""
+        pending = self.ledger.function("chunk_state").items()
+        self.reserved = {chunk for chunk, state in pending if state == "pending"}
+
     def is_due(self, job: int) -> bool:
         """Whether some report on the job is still to come."""
         return bool(self._reports_due(job))
@@ -163,6 +175,7 @@ class Moves:
         reports = action in self._reports
         for lifecycle, entity, _, target in moves:
             if lifecycle == "chunk":
+                self.reserved.discard(entity)
                 chunk_moved(entity, target)
                 continue
             if flushes:

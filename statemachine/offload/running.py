@@ -28,8 +28,14 @@ class Running:
         self._not_hashed = moves.ledger.condition("publish", "not-hashed")
         self._looks = Looks(tracked.__getitem__)
 
-    def run(self, step: ScheduledStep, visits: Sequence[Visit]) -> None:
-        """Requests that were running: only those are looked at that got blocks, or have filled one or given one up."""
+    def run(self, step: ScheduledStep, visits: Sequence[Visit], anew: Sequence[str] = ()) -> None:
+        """Requests that were running: only those are looked at that got blocks, or have filled one or given one up.
+
+        Args:
+            anew: requests that have lost their blocks since the last metadata, and are looked up anew.
+        """
+        for request_id in anew:
+            self._clear(self._tracked[request_id])
         ids, new, computed = step.request_ids, step.new_block_ids, step.num_computed_tokens
         looked_at, given = self._looks.worth(step), list(compress(count(), new))
         if visits:
@@ -50,6 +56,8 @@ class Running:
                 [(tracked_at[place], computed[place]) for place in sorted({*given, *looked_at})],
                 chain((block for _, block in allocated), *(new for visit in visits for _, _, new in _got(visit))),
             )
+        for request_id in anew:  # behind what slides out, with which a schedule begins
+            self._moves.do("look_up_anew", self._tracked[request_id].key)
         if allocated:
             self._moves.do_each("allocate", allocated)
         if looked_at:
@@ -118,15 +126,18 @@ class Running:
                     self._moves.do("publish", *rows[at])  # which says what is wrong
                 at += loaded or 1
 
-    def loses_blocks(self, request_id: str, action: str) -> None:
-        """A request loses its blocks, by an action, and waits again."""
+    def preempted(self, request_id: str) -> None:
+        """A request loses its blocks, and waits again."""
         tracked = self._tracked[request_id]
-        self._moves.do(action, tracked.key)
+        self._moves.do("preempt", tracked.key)
+        self._clear(tracked)
+
+    def _clear(self, tracked: Tracked) -> None:
         for table in tracked.tables:
             table.clear()
         tracked.next_look = 0  # with the first tokens that it gets again
         self._looks.again(tracked)
-        self._behind.discard(request_id)
+        self._behind.discard(tracked.request.request_id)
 
     def finished(self, request_id: str) -> None:
         """A request has ended."""

@@ -151,7 +151,7 @@ def test_joining_what_the_last_store_has_touched_is_touching_it_all_again(groups
                 jobs = sorted(e.copies)
                 for job in jobs:
                     e.copy(job)
-                e.update([j for j in jobs if rng.random() < 0.6], [])
+                e.update([j for j in jobs if rng.random() < 0.6])
                 orders.append(tuple(machine.chunks.policy.order()))
         return orders
 

@@ -278,9 +278,9 @@ def scheduled_tokens_run_ahead_of_hashes(make):
 
 
 def _gives_up(running):
-    def patched(self, step, visits):
+    def patched(self, step, visits, anew):
         if self._moves.chunks.absent:
-            running(self, step, visits)
+            running(self, step, visits, anew)
 
     return patched
 
@@ -312,12 +312,12 @@ def the_tier_is_full(make):
 
 
 def _without(*reset):
-    def patched(loses_blocks):
-        def again(self, request_id, action):
+    def patched(preempted):
+        def again(self, request_id):
             (table,) = self._tracked[request_id].tables
             before = {name: getattr(table, name) for name in reset}
             before = {name: list(v) if isinstance(v, list) else v for name, v in before.items()}
-            loses_blocks(self, request_id, action)
+            preempted(self, request_id)
             for name, value in before.items():
                 setattr(table, name, value)
 
@@ -330,7 +330,7 @@ def _without(*reset):
     "B-094",
     "a resumed request's block list is replaced",
     "request A is preempted: look_up_anew is illegal",
-    patch=(Running, "loses_blocks", _without("blocks")),
+    patch=(Running, "preempted", _without("blocks")),
 )
 def preempted_and_resumed(make):
     d = make()
@@ -347,7 +347,7 @@ def preempted_and_resumed(make):
 
 @row(
     "B-166", "list and cursor are moved back together", "cursor",
-    patch=(Running, "loses_blocks", _without("published", "scanned")),
+    patch=(Running, "preempted", _without("published", "scanned")),
 )  # fmt: skip
 def preempted_after_a_store(make):
     d = make(chunks=1)

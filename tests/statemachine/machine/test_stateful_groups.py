@@ -1,0 +1,272 @@
+"""Random engines with 1 to 3 KV cache groups: what is found, loaded, stored and given up, whatever comes when.
+
+Against trying every length and the content of every block and chunk on every worker; each trace is replayed as it
+grows, and books are compared, after every rule. One group of full attention, pipelines of depth 2 and lookups of an
+engine's own choice: ``test_stateful``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from support.grouped_engine import GroupedEngine
+from support.grouped_judge import GroupedJudge
+from support.tape import Tape
+
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language.variables import Site
+from interlock.statemachine.lookup import ChunkedLocal, FullAttention, Mamba, SlidingWindow
+from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
+
+EXAMPLES, PARTS = 400, 2
+"""With those of ``test_stateful`` 2,000. Parts run beside each other; each has to keep to :data:`SHARE_MIN` by itself."""
+SHARE_MIN = 0.01
+"""Of all rules taken. What comes less often, rule, kind or action of the specification, is as good as not there."""
+
+H = 4
+"""Tokens to one hash."""
+NAMES = "ABCDE"
+PROMPTS = ("p", "pq", "pqrs", "pqrst", "pqrxyz", "pqrstuvw")
+
+SWITCHES = (
+    {}, {}, {"source_hold": "pin"}, {"source_hold": "pin", "kv_reset": "hold", "idle": "drain"},
+    {"match_busy": "proceed"}, {"finish_store": "no"},
+)  # fmt: skip
+LIMITS = (EVERYTHING, EVERYTHING, StoreLimits(prompt_only=True), StoreLimits(sightings=2))
+
+RULES = (
+    "arrive", "abort", "everybody leaves", "preempt", "schedule", "some steps", "somebody loads", "half a block is loaded", "bytes move", "copy fails", "output",
+    "a report comes", "reset",
+)  # fmt: skip
+KINDS = (
+    "arrive under an id that comes again", "arrive under an id that has just ended", "abort while loading",
+    "some workers report before others", "store fails", "load fails", "reset that fails", "reset that succeeds",
+)  # fmt: skip
+"""What rules do that is worth a count of its own."""
+
+NEVER_TAKEN = frozenset({"plan_lazy_store", "rest"})
+"""Our machine stores eagerly, and that an engine rests is nothing that anybody does."""
+
+happened: Counter[str] = Counter()
+"""How often each rule was taken, and in how many rules each action of the specification."""
+
+
+class Engines:
+    """An engine with little room of every kind, and who drives it.
+
+    Args:
+        tape: chooses.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        sizes = tape.pick(((2 * H,), (H, H, 2 * H)))
+        groups = [self.group(sizes) for _ in range(tape(1, 3))]
+        limits, changes = tape.pick(LIMITS), dict(tape.pick(SWITCHES))
+        if limits.decline_some:
+            changes["store_choice"] = "some_blocks"
+        workers = tape(1, 3)
+        machine = KVOffloadMachine(
+            block_size=H,
+            groups=groups,
+            num_chunks=tape(1, 24),
+            num_workers=workers,
+            switches=SPECIFICATION.switch_values(changes=changes),
+            limits=limits,
+        )
+        self.engine = GroupedEngine(
+            groups, H, tape(12, 40), machine,
+            proceeds=changes.get("match_busy") == "proceed", workers=workers,
+            holds_on_reset=changes.get("kv_reset") == "hold", finds=not tape(0, 2),
+        )  # fmt: skip
+        self.judge = GroupedJudge(self.engine, changes)
+        self.executing = False
+        self.known: set[str] = set()
+        self.to_preempt: list[str] = []
+
+    def group(self, sizes: tuple[int, ...]) -> FullAttention | SlidingWindow | ChunkedLocal | Mamba:
+        """Any kind, of blocks of one hash or two."""
+        size, window = self.tape.pick(sizes), self.tape(1, 5 * H)
+        return self.tape.pick(
+            (FullAttention(size), SlidingWindow(size, window), ChunkedLocal(size, window), Mamba(size))
+        )
+
+    def go_on(self) -> None:
+        """A rule, of those that may be taken."""
+        tape, engine = self.tape, self.engine
+        choices = [self.bytes_move, self.copy_fails] * 2 if engine.unreported("queued") else []
+        if self.executing:
+            choices += [self.output] * 5
+        else:
+            choices += [self.schedule] * 4 + [self.some_steps, *[self.somebody_loads] * 2]
+            choices += [self.half_a_block_is_loaded] * (min(g.chunk_tokens for g in engine.groups) > H)
+            choices += [self.reset] * (bool(self.loads("queued", "copied", "failed")) or not tape(0, 3))
+            choices += [self.arrive] * 3 * (len(engine.requests) < 4)
+            choices += [self.abort, self.everybody_leaves] * bool(self.alive())
+            choices += [self.preempt] * 2 * any(r.state == "running" for r in engine.requests.values())
+            choices += [self.a_report_comes] * 5 * bool(engine.copies)
+        rule = tape.pick(choices)
+        kinds = set(rule() or ())
+        happened.update({"rule", rule.__name__.replace("_", " "), *kinds, *self.judge.look()})
+
+    def alive(self):
+        return [r for r in self.engine.requests.values() if r.state != "held"]
+
+    def arrive(self):
+        free = [n for n in NAMES if n not in self.engine.requests]
+        ended = {name.partition("#")[0] for name in self.engine.gone} & set(free)
+        name = self.tape.pick(sorted(ended) if ended and self.tape(0, 1) else free)
+        again = name in self.known
+        self.known.add(name)
+        self.engine.add(name, self.tape.pick(PROMPTS), self.tape(0, H), self.tape(0, 12))
+        yield from ["arrive under an id that comes again"] * again
+        yield from ["arrive under an id that has just ended"] * (name in ended)
+
+    def abort(self):
+        loading = [r for r in self.alive() if r.state == "loading"]
+        self.engine.finish(self.tape.pick(loading or self.alive()))
+        yield from ["abort while loading"] * bool(loading)
+
+    def everybody_leaves(self):
+        """And perhaps the cache is reset, before or after, as is done when weights change; then somebody is back."""
+        order = self.tape.pick(("", "", "before", "after"))
+        if order == "before":
+            yield from self.reset()
+        for request in self.alive():
+            self.engine.finish(request)
+        if order == "after":
+            yield from self.reset()
+        if self.tape(0, 1):
+            yield from self.arrive()
+        if self.tape(0, 1):
+            self.schedule()
+
+    def preempt(self):
+        """With the next schedule()."""
+        running = [r.request_id for r in self.engine.requests.values() if r.state == "running"]
+        self.to_preempt.append(self.tape.pick(running))
+
+    def schedule(self, tokens: int | None = None):
+        preempted, self.to_preempt = self.to_preempt, []
+        self.engine.step(tokens or self.tape.pick((1, 3, 8, 8, 40)), preempted)
+        self.executing = True
+
+    def some_steps(self):
+        """All goes on, and all copies end."""
+        self.settle(self.tape(1, 4))
+
+    def half_a_block_is_loaded(self):
+        """All that is found ends inside a block of every group, and the next token does not fill it."""
+        self.two_with("pq", 0)
+        self.settle(0)
+        self.schedule(1)
+
+    def two_with(self, prompt: str, tail: int, outputs: int = 0) -> None:
+        """One request stores, alone there, and then another loads, at the end of a schedule()."""
+        finds, self.engine.finds = self.engine.finds, False
+        for request in self.alive():
+            self.engine.finish(request)
+        for more in (0, outputs):
+            self.settle(3)
+            free = [n for n in NAMES if n not in self.engine.requests]
+            self.known.add(free[0])
+            self.engine.add(free[0], prompt, tail, more)
+        self.schedule()
+        self.engine.finds = finds
+
+    def somebody_loads(self):
+        """What another has stored; and then it is left so, or the load fails, or it leaves, or the cache is reset."""
+        self.two_with(self.tape.pick(PROMPTS), H, self.tape(0, 4))
+        match self.tape.pick(("", "fails", "fails", "leaves", "leaves", "reset", "reset", "reset")):
+            case "fails" if self.loads("queued"):
+                yield from self.copy_fails()
+                self.settle(1)
+                self.schedule()
+            case "leaves":
+                self.hear()
+                if self.alive():
+                    yield from self.abort()
+            case "reset":
+                self.hear()
+                yield from self.reset()
+                self.schedule()
+
+    def settle(self, steps):
+        """Whole steps, at whose ends all copies have ended."""
+        if self.executing:
+            self.hear(list(self.engine.copies))
+        for _ in range(steps):
+            self.engine.step()
+            self.engine.update(list(self.engine.copies))
+
+    def loads(self, *states):
+        """Loads, each with a worker on which its copy is in one of these states."""
+        return [(job, rank) for job, rank in self.engine.unreported(*states) if not self.engine.copies[job].store]
+
+    def bytes_move(self):
+        """In any order."""
+        for job, rank in self.tape.some(self.engine.unreported("queued")):
+            self.engine.copy(job, rank)
+
+    def copy_fails(self):
+        """One of a load, if there is one."""
+        loads = self.loads("queued")
+        self.engine.fail(*self.tape.pick(loads or self.engine.unreported("queued")))
+        yield "load fails" if loads else "store fails"
+
+    def hear(self, reports=(), *, late=False):
+        """Of reports, and that the step is over, if one runs."""
+        self.engine.update(reports, late=late)
+        self.executing = False
+
+    def output(self):
+        """The step is over."""
+        yield from self.a_report_comes()
+
+    def a_report_comes(self):
+        """Reports in any order, of some workers before others; perhaps that loads are over comes later."""
+        copies = self.engine.unreported("queued", "copied", "failed")
+        if copies and self.tape(0, 1):
+            copies = [copies.pop(self.tape(0, len(copies) - 1)) for _ in range(self.tape(0, min(len(copies), 6)))]
+        self.hear(copies, late=not self.tape(0, 4))
+        partial = any(c.ranks("over") for c in self.engine.copies.values())
+        yield from ["some workers report before others"] * partial
+
+    def reset(self):
+        """Both caches are to forget."""
+        yield "reset that succeeds" if self.engine.reset() else "reset that fails"
+
+
+@settings(
+    max_examples=EXAMPLES // PARTS, deadline=None, database=None, phases=(Phase.generate, Phase.shrink),
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+@given(tape=st.binary(min_size=400, max_size=400).map(Tape))
+def an_engine(tape: Tape) -> None:
+    engines = Engines(tape)
+    happened["example"] += 1
+    for _ in range(tape(10, 60)):
+        engines.go_on()
+    if engines.executing:
+        engines.engine.update()
+    engines.judge.drain()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)  # a failure is shrunk, for five minutes at most
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_engines_with_several_groups(part: int) -> None:
+    happened.clear()
+    seed(part)(an_engine)()
+    ours = {a.name for a in SPECIFICATION.actions if a.site == Site.SCHEDULER} - NEVER_TAKEN
+    shares = {name: happened[name] / happened["rule"] for name in (*RULES, *KINDS, *sorted(ours))}
+    print(f"{happened['example']} runs, {happened['rule']} rules; the rarest:")
+    print("\n".join(f"{share:7.2%} {name}" for name, share in sorted(shares.items(), key=lambda s: s[1])[:14]))
+
+    assert {name: share for name, share in shares.items() if share < SHARE_MIN} == {}
+    assert not NEVER_TAKEN & set(happened)
+    assert happened["example"] >= EXAMPLES // PARTS
