@@ -30,8 +30,8 @@ from interlock.adapters.embedded.request import Request, Status
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.variables import Site
 
-EXAMPLES, STEPS, PARTS = 1600, 20, 4
-"""With those of ``test_stateful_groups`` 2,000. Parts run beside each other; each has to keep to :data:`SHARE_MIN` by itself."""
+EXAMPLES, STEPS, PARTS = 2000, 20, 4
+"""Parts run beside each other; each has to keep to :data:`SHARE_MIN` by itself."""
 IN_SLICE_MAX = 60
 """Events, or whole schedules, of a run in a slice."""
 COVERED_MIN = 0.95

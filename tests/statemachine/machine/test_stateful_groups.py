@@ -23,7 +23,7 @@ from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
 
 EXAMPLES, PARTS = 400, 2
-"""With those of ``test_stateful`` 2,000. Parts run beside each other; each has to keep to :data:`SHARE_MIN` by itself."""
+"""Parts run beside each other; each has to keep to :data:`SHARE_MIN` by itself."""
 SHARE_MIN = 0.01
 """Of all rules taken. What comes less often, rule, kind or action of the specification, is as good as not there."""
 
