@@ -8,6 +8,7 @@ before the step's forward where the metadata orders a flush.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -110,14 +111,17 @@ class Harness:
         """reset_prefix_cache with its connector; if it says that it has, the weights are others from now on.
 
         Args:
-            running: running requests are preempted for it. False, and nothing is done, where other requests hold
-                blocks, because vLLM fails then, and in releases that tell no connector of such a preemption.
+            running: running requests are preempted for it. False, and nothing is done, where others hold blocks
+                (requests, or references of a connector), because vLLM fails then, and in releases that tell no
+                connector of such a preemption.
         """
         scheduler = self.scheduler
         if running and not hasattr(scheduler, "reset_preempted_req_ids"):
             return False
-        others = scheduler.requests.keys() - {r.request_id for r in scheduler.running}
-        if running and any(scheduler.kv_cache_manager.get_block_ids(name)[0] for name in others):
+        manager = scheduler.kv_cache_manager
+        held = Counter(b for r in scheduler.running for b in manager.get_block_ids(r.request_id)[0])
+        others = (b for b in manager.block_pool.blocks if not b.is_null and b.ref_cnt != held[b.block_id])
+        if running and any(others):
             return False
         for open_job in self.jobs:
             open_job.checked = True  # nobody is promised what it leaves

@@ -31,13 +31,15 @@ def test_survivors_are_listed_and_the_share_is_of_those_that_are_not_equivalent(
         "drop-update:switch_on:marked",
         "drop-update:switch_off:burning",
         "drop-update:breaks:burning",
+        "widen-update:switch_on:marked#1",
+        "widen-update:switch_on:burning#1",
     }
     assert result.mutants == result.killed + result.survived + result.equivalent
     assert result.share == round(result.killed / (result.mutants - result.equivalent), 4)
     assert all(i.killed_by for i in result.items if i.status == "killed")
     assert not {i.id for i in result.items} & {r.id for r in result.refused}
     assert len(result.refused) == 4
-    assert "lamps has most survivors, 3" in result.reason
+    assert "lamps has most survivors, 5" in result.reason
 
 
 def test_a_specification_whose_properties_notice_everything_is_killed():
@@ -75,7 +77,7 @@ def test_what_the_budget_does_not_reach_is_listed_as_undecided(monkeypatch):
     assert result.verdict == "inconclusive"
     assert (result.killed, result.undecided) == (4, result.mutants - 4)
     assert {i.id for i in result.items if i.status == "undecided"} >= {"drop-update:switch_on:lit"}
-    assert result.reason == "19 of 23 mutants were not decided in 480 s"
+    assert result.reason == "27 of 31 mutants were not decided in 480 s"
 
 
 def test_a_specification_that_is_broken_as_it_is_is_inconclusive():
