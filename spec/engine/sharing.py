@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.engine.common import RECOMPUTED
 from interlock.spec.engine.coverage import DECODE, MIXED, OVERLAP, SHARE, VICTIM
 from interlock.spec.engine.predicates import is_
 from interlock.spec.engine.vocabulary import (
@@ -70,6 +71,7 @@ FOUND_IS_NOT_OWED = Invariant(
     doc="What the prefix cache can find is not known to be wrong, unless the step being built computes it again.",
     slices=(SHARE, OVERLAP, DECODE),
     applies=invalid_hash.is_("evict"),
+    applies_in=dict.fromkeys((SHARE, OVERLAP, DECODE), RECOMPUTED),
     formula=forall(b, addressable(b) >> (~redo(b) | planned(b))),
     premise=exists(b, redo(b)) & exists(b, addressable(b)),
 )

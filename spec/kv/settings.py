@@ -353,6 +353,7 @@ EXPECTATIONS = (
         expect("fails", slice_, _RESET_AT_REST, "reset_cache() raises NotImplementedError, also at rest", preset)
         for slice_, preset in (("reset", _SIMPLE_OLD), ("tiny", "vllm-0.22.1/SimpleCPUOffloadConnector"))
     ),
+    expect("fails", "tiny", _RESET_AT_REST, "nothing is ever reset", kv_reset="unsupported"),
     expect("holds", "reset", _REFUSED, "nothing is done, and the caller is told so", _SIMPLE_OLD),
     expect("holds", "reset", _FORGOTTEN, "no reset succeeds, so nothing becomes worthless", _SIMPLE_OLD),
     expect(
