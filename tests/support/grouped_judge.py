@@ -2,58 +2,22 @@
 
 from __future__ import annotations
 
-from interlock.proofs.replay import Replayer, setting
-from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.trace import header
+from support.followed import Followed
 from support.grouped_engine import NULL, named
-from support.kv_judge import CHANNELS_AND_PHASE, NUMBERED
 
 DRAIN_STEPS_MAX = 60
 
 
-class GroupedJudge:
+class GroupedJudge(Followed):
     """Consumes what the engine records, as it comes: at the end the trace has been replayed, hidden actions too."""
 
     def __init__(self, engine, changes):
         self.engine = engine
-        head = header(SPECIFICATION, source="stateful", switches=changes, scope={"worker": engine.workers})
-        self.follower = Replayer(setting(SPECIFICATION, head, "trace:1"), follow_hidden=True)
-        self.followed = 0
-        self._passed_over = set()
-        self.compared = sorted(engine.machine.ledger.program.layout.used - CHANNELS_AND_PHASE)
-
-    def look(self):
-        """The actions since the last time; raises if something is wrong."""
-        taken, seen = set(), self.engine.record.seen
-        for index in range(self.followed, len(seen)):
-            stop = self.follower.consume(index, seen[index], f"trace:{index + 2}")
-            wrong = [] if stop is None else [stop.reason]
-            wrong += [v.message for v in self.follower.violations]
-            assert not wrong, "\n".join([*wrong, self.told(index + 1)])
-            taken |= {t.step.name for t in self.follower.last}
-        self.followed = len(seen)
-        return taken | ({"skip_store"} if self.compare() else set())
-
-    def told(self, end=None):
-        """The events so far, or before one."""
-        return "\n".join(map(str, self.engine.record.seen[:end]))
+        super().__init__(engine.machine, engine.record.seen, changes, engine.workers, follow_hidden=True)
 
     def compare(self):
-        """The machine's ledger is what replay has, and what the engine knows.
-
-        Returns:
-            How many blocks more than before it has passed over of which replay has nothing, as nothing rests on them.
-        """
-        skipped = 0
-        engine, live, ledger = self.engine, self.follower.world.live, self.engine.machine.ledger
-        for name in self.compared:
-            ours, theirs = self.ours(name), {k: v for k, v in live[name].store.items() if v is not False}
-            part = live[name].slot.partial or name == "scanned"  # as in kv_judge
-            if name == "scanned":
-                passed_over, before = set(ours) - set(theirs), self._passed_over
-                self._passed_over, skipped = passed_over, len(passed_over - before)
-            same = theirs.items() <= ours.items() if part else theirs == ours
-            assert same, f"{name} is {ours}, replay has {theirs}\n{self.told()}"
+        """The machine's ledger is what replay has, and what the engine knows."""
+        skipped, engine, ledger = super().compare(), self.engine, self.machine.ledger
         held = {(r.name, b) for r in engine.requests.values() for table in r.tables for b in table if b != NULL}
         held |= {(name, block) for name, blocks in engine.slid.items() for block in blocks}
         assert set(ledger.relation("holds")) == held, self.told()
@@ -71,21 +35,6 @@ class GroupedJudge:
         """As the machine has them, which names no group where there is one only."""
         return {b: key if len(self.engine.groups) > 1 else key[1] for b, key in by_block.items()}
 
-    def ours(self, name):
-        """A variable of the machine's ledger, without what is as at the beginning, in the trace's names."""
-        ledger, variable = self.engine.machine.ledger, SPECIFICATION.variable(name)
-        default, sorts = self.follower.world.live[name].default, [a.sort for a in variable.args]
-        if variable.result == "bool":
-            values = [(key, True) for key in ledger.relation(name)]
-        else:
-            values = list(ledger.function(name).items())
-        return {self._key(sorts, key): _of_sort(variable.result, value) for key, value in values if value != default}
-
-    def _key(self, sorts, key):
-        parts = (key,) if len(sorts) == 1 else key
-        names = tuple(_of_sort(sort, part) for sort, part in zip(sorts, parts, strict=True))
-        return names[0] if len(names) == 1 else names
-
     def drain(self):
         """Everything ends that has begun; then nothing is left, in the machine as elsewhere."""
         engine = self.engine
@@ -100,16 +49,10 @@ class GroupedJudge:
             self.look()
         assert not engine.copies, (engine.copies, self.told())
         assert not any(engine.refs.values()), (engine.refs, self.told())
-        assert not engine.machine.has_pending_work(), self.told()
-        ledger = engine.machine.ledger
-        for name in {"holds", "in_flight", "must_flush", "kept", "fresh", "job_loads"} & set(self.compared):
-            assert not ledger.relation(name), (name, set(ledger.relation(name)), self.told())
-        assert "pending" not in ledger.function("chunk_state").values(), self.told()
+        self.nothing_is_left()
 
-
-def _of_sort(sort, value):
-    if sort in NUMBERED:
-        return f"{sort}{value}"
-    if sort == "hash":
-        return named(value) if isinstance(value, tuple) else named((0, value))
-    return value
+    def of_sort(self, sort, value):
+        """A hash by its group, which the machine names only where there are several."""
+        if sort == "hash":
+            return named(value) if isinstance(value, tuple) else named((0, value))
+        return super().of_sort(sort, value)
