@@ -91,7 +91,7 @@ check: $(STAMPS)/core ## check, prove and gate our own machine, without vLLM
 
 # INTERLOCK_REQUIRE: here a missing torch, matplotlib, or something that vLLM imports, is a failure and no skip.
 # vLLM itself is fetched by release, by the tests that run it.
-test: $(STAMPS)/tools $(STAMPS)/vllm ## all tests, those on a real vLLM scheduler included
+test: $(STAMPS)/mutate $(STAMPS)/vllm ## all tests, those on a real vLLM scheduler included
 	INTERLOCK_REQUIRE=torch,vllm,matplotlib $(BIN)/python -m pytest -n $(PYTEST_JOBS) $(PYTEST_ARGS)
 
 MUTATE_ARGS ?=

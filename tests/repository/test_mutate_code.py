@@ -120,7 +120,7 @@ def test_a_glob_that_matches_no_file_is_refused():
 
 
 def test_a_mutant_is_the_file_with_one_change():
-    pytest.importorskip("mutmut", reason="make mutate-code installs it")
+    pytest.importorskip("mutmut", reason="make test and make mutate-code install it")
     source = code_mutants.Source("pool/lru.py")
     mutants = [source.mutant(n) for n in range(len(source))]
 

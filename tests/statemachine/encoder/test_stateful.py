@@ -16,6 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from support.encoder_engine import Engine, feature
+from support.repeatable import repeatable
 
 from interlock.spec.encoder import SPECIFICATION
 from interlock.spec.language.variables import Site
@@ -195,18 +196,19 @@ class Engines(RuleBasedStateMachine):
 def test_random_engines() -> None:
     fired.clear()
     actions.clear()
-    run_state_machine_as_test(
-        Engines,
-        settings=settings(
-            max_examples=EXAMPLES,
-            stateful_step_count=STEPS,
-            deadline=None,
-            database=None,
-            derandomize=True,
-            phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-        ),
-    )
+    with repeatable():
+        run_state_machine_as_test(
+            Engines,
+            settings=settings(
+                max_examples=EXAMPLES,
+                stateful_step_count=STEPS,
+                deadline=None,
+                database=None,
+                derandomize=True,
+                phases=(Phase.generate, Phase.shrink),
+                suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+            ),
+        )
     ours = {a.name for a in SPECIFICATION.actions if a.site == Site.SCHEDULER} - NEVER_TAKEN
     shares = {name: (fired + actions)[name] / fired["step"] for name in {*RULES, *fired, *actions, *ours}}
 

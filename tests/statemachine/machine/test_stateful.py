@@ -24,6 +24,7 @@ from support.kv_engine import KVEngine
 from support.kv_judge import Judge
 from support.kv_parts import Shape, Wanted, lowest
 from support.kv_slice import Follower, Slice
+from support.repeatable import repeatable
 from support.tape import Tape, tapes
 
 from interlock.adapters.embedded.request import Request, Status
@@ -151,7 +152,7 @@ class Engines(RuleBasedStateMachine):
         self.count("everybody leaves")
         while self.alive():
             self.abort(tape)
-        if resets and not self.engine.parking.num_blocks:
+        if resets and self.can_be_reset():
             self.reset()
         if self.can_schedule():
             self.schedule(tape)
@@ -254,7 +255,7 @@ class Engines(RuleBasedStateMachine):
     @precondition(lambda self: not self.engine.under_way and not self.engine.loads)
     @rule(tape=tapes)
     def somebody_loads(self, tape: Tape) -> None:
-        """Alone there, what was stored before; then it is left so, or leaves, or goes on."""
+        """Alone there, what was stored before; then it is left so, or leaves, or goes on, or the caches are reset."""
         self.count("somebody loads")
         for request in self.alive():
             self.engine.end(request)
@@ -269,13 +270,16 @@ class Engines(RuleBasedStateMachine):
                 self.engine.wanted = None
             else:
                 self.settle(3)
-        how = tape(0, 2)
-        if how == 1:
+        how = tape.pick(("", "leaves", "leaves", "goes on", "is reset", "is reset"))
+        if how in ("leaves", "is reset") and self.engine.under_way:
             self.output(tape)
-            if self.alive():
-                self.everybody_leaves(tape, resets=False)
-        elif how == 2 and self.engine.loads:
+        if how == "leaves" and self.alive():
+            self.everybody_leaves(tape, resets=False)
+        elif how == "goes on" and self.engine.loads:
             self.loads_end(tape)
+        elif how == "is reset" and self.engine.loads and self.can_be_reset():
+            self.reset()
+            self.schedule(tape)
 
     @precondition(lambda self: self.engine.loads or any(r.status is Status.LOADED for r in self.alive()))
     @rule(tape=tapes)
@@ -284,7 +288,7 @@ class Engines(RuleBasedStateMachine):
         self.count("loads end")
         if self.engine.under_way:
             self.output(tape)
-        if self.engine.copies("load_queued") and tape(0, 2) == 2:
+        if self.engine.copies("load_queued") and tape(0, 1):
             self.copy_fails(tape)
         for rank, job in self.engine.copies(*WITH_WORKERS):
             if not self.engine.transfers.open[job].is_store:
@@ -305,11 +309,14 @@ class Engines(RuleBasedStateMachine):
 
     # -- resets --------------------------------------------------------------------------------------
 
-    @precondition(lambda self: self.engine.between_steps and not self.engine.parking.num_blocks)
+    def can_be_reset(self) -> bool:
+        """Not while blocks are parked (depth 2): they are free in the module ``kv``, which is one step deep."""
+        return self.engine.between_steps and not self.engine.parking.num_blocks
+
+    @precondition(lambda self: self.can_be_reset())
     @precondition(lambda self: self.engine.recorder.step > self.last_reset + 3 or self.engine.loads)
     @rule()
     def reset(self) -> None:
-        """Not while blocks are parked (depth 2): they are free in the module ``kv``, which is one step deep."""
         self.last_reset = self.engine.recorder.step
         self.count("reset", "reset that succeeds" if self.engine.reset() else "reset that fails")
 
@@ -335,18 +342,19 @@ class Engines(RuleBasedStateMachine):
 
 def run(machine: type[Engines], examples: int, steps: int, number: int) -> None:
     """Repeatable: the number says which examples."""
-    run_state_machine_as_test(
-        seed(number)(machine),
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            deadline=None,
-            database=None,
-            derandomize=True,
-            phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-        ),
-    )
+    with repeatable():
+        run_state_machine_as_test(
+            seed(number)(machine),
+            settings=settings(
+                max_examples=examples,
+                stateful_step_count=steps,
+                deadline=None,
+                database=None,
+                derandomize=True,
+                phases=(Phase.generate, Phase.shrink),
+                suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+            ),
+        )
 
 
 @pytest.mark.slow
