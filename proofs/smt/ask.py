@@ -36,6 +36,8 @@ class Asked:
     solver: Solver
     answer: Answer
     seconds: float
+    uses: tuple[tuple[str, ...] | None, ...] = ()
+    """With which hypotheses each goal of it was proved."""
 
 
 def ask(solver: Solver, values: Values, formulas: Sequence[Expr], timeout_s: float) -> Answer:
@@ -54,7 +56,7 @@ def smtlib(values: Values, formulas: Sequence[Expr]) -> str:
 
 def _ask_z3(values: Values, formulas: Sequence[Expr], timeout_s: float) -> Answer:
     deadline = time.monotonic() + timeout_s
-    answer = _check_z3(values, formulas, min(timeout_s, _Z3_AT_ONCE_S))
+    answer = check_z3(values, formulas, min(timeout_s, _Z3_AT_ONCE_S))
     if answer != "unknown":
         return answer
     # A part without a model leaves none to the whole, and a hypothesis less can make all the difference.
@@ -63,16 +65,18 @@ def _ask_z3(values: Values, formulas: Sequence[Expr], timeout_s: float) -> Answe
         if left <= 0:
             break
         part = [f for n, f in enumerate(formulas) if n != i]
-        if _check_z3(values, part, min(left, _Z3_PART_S)) == "proved":
+        if check_z3(values, part, min(left, _Z3_PART_S)) == "proved":
             return "proved"
-    return _check_z3(values, formulas, deadline - time.monotonic())
+    return check_z3(values, formulas, deadline - time.monotonic())
 
 
-def _check_z3(values: Values, formulas: Sequence[Expr], timeout_s: float) -> Answer:
+def check_z3(values: Values, formulas: Sequence[Expr], timeout_s: float, seed: int = 0) -> Answer:
+    """One answer of z3 to the formulas as they are."""
     if timeout_s <= 0:
         return "unknown"
     solver = z3.Solver(ctx=values.ctx)
     solver.set("timeout", max(1, int(timeout_s * 1000)))
+    solver.set("random_seed", seed)
     solver.add(list(formulas))
     return _ANSWERS[str(solver.check())]
 

@@ -11,17 +11,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
+from types import MappingProxyType
 
-from interlock.proofs.smt.ask import UNKNOWN, Asked, Solver, ask
+from interlock.proofs.smt.ask import UNKNOWN, Asked, Solver
 from interlock.proofs.smt.cti import Cti, find_cti
 from interlock.proofs.smt.encode import Encoding
+from interlock.proofs.smt.goals import Goals, Uses
 from interlock.proofs.smt.owed import Claim, Obligation, obligations
 from interlock.spec.language.properties import Invariant
 from interlock.spec.language.specification import UnknownName
 from interlock.spec.language.system import System
+
+NOTHING_KNOWN: Mapping[str, tuple[Uses, ...]] = MappingProxyType({})
 
 
 def proved_ids(system: System) -> list[str]:
@@ -75,6 +80,11 @@ class Induction:
         self.encoding = Encoding(self.system)
 
     @cached_property
+    def goals(self) -> Goals:
+        """What is put to the solvers."""
+        return Goals(self.encoding, self.invariants)
+
+    @cached_property
     def obligations(self) -> tuple[Obligation, ...]:
         """All of them."""
         return tuple(obligations(self.system, self.invariants))
@@ -95,21 +105,22 @@ class Induction:
         timeout_s: float,
         deadline: float = inf,
         only: frozenset[str] | None = None,
+        known: Mapping[str, tuple[Uses, ...]] = NOTHING_KNOWN,
     ) -> list[Asked]:
         """The solver's answer to each obligation of a place, or to those of them named in ``only``.
 
         Args:
             deadline: by ``time.time()``; what is not asked by then is unknown.
+            known: by obligation, the hypotheses with which another solver has proved its goals.
         """
         answers: list[Asked] = []
         for o in self.obligations:
             if o.place != place or (only is not None and o.name not in only):
                 continue
             started = time.monotonic()
-            left, answer = min(timeout_s, deadline - time.time()), UNKNOWN
-            if left > 0:
-                answer = ask(solver, self.encoding.values, self.encoding.query(o, self.invariants), left)
-            answers.append(Asked(o.name, place, o.claim.name, solver, answer, time.monotonic() - started))
+            left = min(timeout_s, deadline - time.time())
+            answer, uses = self.goals.ask(solver, o, left, known.get(o.name, ())) if left > 0 else (UNKNOWN, ())
+            answers.append(Asked(o.name, place, o.claim.name, solver, answer, time.monotonic() - started, uses))
         return answers
 
     def counterexample(self, name: str) -> Cti | None:

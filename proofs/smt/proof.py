@@ -11,13 +11,14 @@ from interlock.proofs.smt.agreement import Agreement
 from interlock.proofs.smt.ask import Answer, Asked, Solver
 from interlock.proofs.smt.conditions import Condition, GroundFound, agreement_condition, confirmed
 from interlock.proofs.smt.cti import Cti
+from interlock.proofs.smt.goals import Uses
 from interlock.proofs.smt.induction import Induction, invariant, invariants_of
 from interlock.proofs.smt.outcome import ProvedProperty, Solvers
 from interlock.proofs.smt.runs import Run
 from interlock.proofs.smt.work import Desk, Pool, Worker
 from interlock.spec.language.system import System
 
-TIMEOUT_S: dict[Solver, float] = {"z3": 20.0, "cvc5": 12.0}
+TIMEOUT_S: dict[Solver, float] = {"z3": 40.0, "cvc5": 20.0}
 """Per obligation."""
 CTI_SEARCHES_MAX = 4
 """Of so many obligations that are not proved, two states are looked for."""
@@ -68,8 +69,14 @@ class Proof:
         """Ask about all obligations, or those named."""
         places = dict.fromkeys(o.place for o in self.induction.obligations if only is None or o.name in only)
         timeout = TIMEOUT_S[solver]
+        known = {name: a.uses for name, by in self.answers.items() for a in by.values() if a.uses}
+        of_place: dict[str, dict[str, tuple[Uses, ...]]] = {p: {} for p in places}
+        for o in self.induction.obligations:
+            if o.place in of_place and o.name in known:
+                of_place[o.place][o.name] = known[o.name]
         futures = {
-            self.desk.submit(Worker.ask, self.property_id, solver, p, timeout, self.deadline, only): p for p in places
+            self.desk.submit(Worker.ask, self.property_id, solver, p, timeout, self.deadline, only, of_place[p]): p
+            for p in places
         }
         for done, (place, asked) in enumerate(Pool.finished(futures), start=1):
             for a in asked:

@@ -24,6 +24,7 @@ from interlock.proofs.smt.conditions import (
     start_satisfiable,
 )
 from interlock.proofs.smt.cti import Cti
+from interlock.proofs.smt.goals import Uses
 from interlock.proofs.smt.induction import Induction, invariant, invariants_of
 from interlock.proofs.smt.runs import Run, find_run
 from interlock.spec.language.elaborate import WHOLE, elaborate
@@ -62,9 +63,10 @@ class Worker:
         timeout_s: float,
         deadline: float,
         only: frozenset[str] | None,
+        known: Mapping[str, tuple[Uses, ...]],
     ) -> list[Asked]:
         """A solver's answers to the obligations of one action or of the start."""
-        return self.induction(property_id).ask(solver, place, timeout_s, deadline, only)
+        return self.induction(property_id).ask(solver, place, timeout_s, deadline, only, known)
 
     def counterexample(self, property_id: str, obligation: str) -> Cti | None:
         """Two small states for an obligation that is not proved."""

@@ -1,0 +1,156 @@
+"""Puts obligations to a solver goal by goal, each with the hypotheses that it needs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+
+import z3
+
+from interlock.proofs.smt.ask import UNKNOWN, Answer, Solver, ask, check_z3
+from interlock.proofs.smt.encode import Encoding
+from interlock.proofs.smt.needed import Needed, Sizes
+from interlock.proofs.smt.owed import Claim, Obligation
+from interlock.proofs.smt.parts import parts
+from interlock.proofs.smt.values import Expr
+from interlock.spec.language import terms as T
+
+AT_ONCE_S = 0.3
+"""With nothing but what the goal itself says of the state before."""
+CHOSEN_S = 1.0
+"""With a choice of hypotheses, the first time."""
+AGAIN = [(seconds, seed) for seconds in (1.0, 3.0, 9.0) for seed in range(1, 6)]
+"""The last choices again: the order in which z3 goes about it, and so its luck, is the seed's."""
+SIZE, MORE = 2, 2
+"""Counterexamples to choose by have so many elements per sort, and so many more in all at most."""
+
+Uses = tuple[str, ...] | None
+"""The names of the hypotheses with which a goal was proved; ``None`` if it took all, or none is known."""
+
+
+@dataclass(slots=True)
+class Goals:
+    """What may be assumed and what is to be shown, in small parts.
+
+    Args:
+        invariants: those that are proved together, and those that are given.
+    """
+
+    encoding: Encoding
+    invariants: tuple[Claim, ...]
+    _terms: dict[str, T.Term] = field(init=False, default_factory=dict)
+    _formulas: dict[str, Expr] = field(init=False, default_factory=dict)
+    _needed: Needed = field(init=False)
+
+    def __post_init__(self) -> None:
+        for claim in (*self.invariants, *self.encoding.ranges):
+            for n, part in enumerate(parts(claim.term)):
+                name = f"{claim.name}#{n}"
+                self._terms[name], self._formulas[name] = part, self.encoding.formula(part)
+        self._needed = Needed(self.encoding.values)
+
+    def ask(
+        self, solver: Solver, o: Obligation, timeout_s: float, known: Sequence[Uses] = ()
+    ) -> tuple[Answer, tuple[Uses, ...]]:
+        """The answer to an obligation, and what each of its goals was proved with.
+
+        Args:
+            timeout_s: for all goals.
+            known: what the other solver has proved each goal with.
+        """
+        deadline = time.monotonic() + timeout_s
+        if o.at_start or o.step is None:
+            return ask(solver, self.encoding.values, self.encoding.query(o, self.invariants), timeout_s), ()
+        said: list[Answer] = []
+        uses: list[Uses] = []
+        for n, goal in enumerate(parts(o.claim.term)):
+            with_ = known[n] if n < len(known) else None
+            answer, used = self._one(solver, o, goal, deadline, with_)
+            said.append(answer)
+            uses.append(used)
+            if answer != "proved":
+                return answer, ()
+        return "proved", tuple(uses)
+
+    def _one(self, solver: Solver, o: Obligation, goal: T.Term, deadline: float, known: Uses) -> tuple[Answer, Uses]:
+        assert o.step is not None
+        step = self.encoding.step(o.step)
+        negated = z3.Not(self.encoding.formula(goal, step))
+        fixed = [*self.encoding.sizes(), *(c.formula for c in step.guard if o.enabled)]
+        hypotheses = {**self._formulas, **self._axioms(o.step)}
+
+        def left() -> float:
+            return deadline - time.monotonic()
+
+        def formulas(names: Sequence[str]) -> list[Expr]:
+            return [*fixed, *(hypotheses[n] for n in names), negated]
+
+        if solver == "z3":
+            own = [n for n in self._terms if n.partition("#")[0] == o.claim.name]
+            chosen = self._choose(self._by_nearness(goal, hypotheses), fixed, step.params, negated, own, deadline)
+            if chosen is not None:
+                return "proved", chosen
+        elif known is not None and ask(solver, self.encoding.values, formulas(known), left() / 2) == "proved":
+            return "proved", known
+        everything = self.encoding.query(
+            Obligation(Claim(o.claim.name, goal), o.step, enabled=o.enabled), self.invariants
+        )
+        return (ask(solver, self.encoding.values, everything, left()) if left() > 0 else UNKNOWN), None
+
+    def _choose(
+        self,
+        hypotheses: Mapping[str, Expr],
+        fixed: Sequence[Expr],
+        params: Sequence[Expr],
+        negated: Expr,
+        own: Sequence[str],
+        by: float,
+    ) -> tuple[str, ...] | None:
+        """Hypotheses with which z3 proves the goal at any size, if any are found."""
+
+        def said(names: Sequence[str], seconds: float, seed: int = 0) -> Answer:
+            formulas = [*fixed, *(hypotheses[n] for n in names), negated]
+            return check_z3(self.encoding.values, formulas, min(seconds, by - time.monotonic()), seed)
+
+        if said(own, AT_ONCE_S) == "proved":
+            return tuple(own)
+        so_far = tuple(own)
+        answers: dict[tuple[str, ...], Answer] = {}
+        for sizes in self._sizes():
+            found = self._needed.choice(sizes, hypotheses, fixed, params, negated, so_far, by)
+            if found is None:
+                break
+            so_far = found[1]
+            for names in found:
+                if names not in answers:
+                    answers[names] = said(names, CHOSEN_S)
+                if answers[names] == "proved":
+                    return names
+        open_ = [names for names, answer in answers.items() if answer == "unknown"]
+        for seconds, seed in AGAIN:
+            for names in open_[-2:]:
+                if said(names, seconds, seed) == "proved":
+                    return names
+        return None
+
+    def _sizes(self) -> Iterator[Sizes]:
+        """From few elements to more."""
+        sorts = list(self.encoding.values.sizes)
+        for more in range(MORE + 1):
+            for where in combinations_with_replacement(sorts, more):
+                yield tuple((s, SIZE + where.count(s)) for s in sorts)
+
+    def _axioms(self, step: str) -> dict[str, Expr]:
+        return {f"count#{n}": a for n, a in enumerate(self.encoding.count_axioms(self.encoding.step(step)))}
+
+    def _by_nearness(self, goal: T.Term, hypotheses: Mapping[str, Expr]) -> dict[str, Expr]:
+        """The hypotheses, those first that speak mostly of what the goal speaks of."""
+        of_goal = T.symbols(goal)
+
+        def far(name: str) -> float:
+            spoken = T.symbols(self._terms[name]) if name in self._terms else of_goal
+            return -len(spoken & of_goal) / max(1, len(spoken))
+
+        return {n: hypotheses[n] for n in sorted(hypotheses, key=far)}
