@@ -8,6 +8,7 @@ from interlock.spec.engine.vocabulary import (
     addressable,
     b,
     b2,
+    bad,
     block,
     cached,
     cached_count,
@@ -18,11 +19,12 @@ from interlock.spec.engine.vocabulary import (
     external,
     filling,
     foreign,
-    found,
     good,
     in_flight,
     in_flight_output,
+    invalid,
     invalid_hash,
+    invalid_msg,
     load_has_failed,
     parked,
     pass_state,
@@ -46,6 +48,7 @@ from interlock.spec.engine.vocabulary import (
     this_life,
     tokens,
     unsettled,
+    untold,
 )
 from interlock.spec.language.actions import Update, assign, assign_all
 from interlock.spec.language.terms import FALSE, TRUE, Term, exists, ite, term
@@ -73,7 +76,7 @@ def take(b_: Term = b) -> tuple[Update, ...]:
         assign(place(b_), computed(r)),
         assign(redo(b_), False),
         assign(good(b_), False),
-        assign(found(b_), False),
+        assign(untold(b_), False),
         assign_all(t2, to=foreign(t2, b_), value=True, when=exists(r2, role(r2, t2, b_).eq(roles["computed"]))),
     )
 
@@ -107,9 +110,22 @@ def unhash_unsettled() -> Update:
     )  # fmt: skip
 
 
+def leave_untold() -> Update:
+    """r, the last that counts a wrong block, is gone before the failure that it comes from is reported."""
+    another_counts = exists(r2, r2.ne(r) & table(r2, _b) & (place(_b) < computed(r2) - in_flight(r2)))
+    not_dealt_with = invalid(b2) | exists(t2, invalid_msg(t2, b2) > 0) | bad(b2)
+    comes_from_a_failure = exists(b2, table(r, b2) & (place(b2) <= place(_b)) & (untold(b2) | not_dealt_with))
+    wrong = addressable(_b) & ~good(_b) & ~exists(_t, unsettled(_t, _b))
+    return assign_all(
+        _b, to=untold(_b), value=True,
+        when=table(r, _b) & wrong & ~another_counts & comes_from_a_failure,
+    )  # fmt: skip
+
+
 def disown_output() -> tuple[Update, ...]:
     """What unprocessed steps will bring for r is of a life that is over."""
     return (
+        leave_untold(),
         assign(in_flight(r), 0),
         assign(placeholders(r), 0),
         assign_all(t2, to=stale_in(r, t2), value=True, when=unprocessed(t2) & (scheduled_in(r, t2) > 0)),

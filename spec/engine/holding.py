@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from interlock.spec.engine.common import PROCESSED
-from interlock.spec.engine.coverage import ASYNC, DECODE, PARK, RESUME, VICTIM
+from interlock.spec.engine.coverage import ASYNC, DECODE, PARK, RESUME
 from interlock.spec.engine.judging import awaits_a_load
-from interlock.spec.engine.predicates import is_
+from interlock.spec.engine.predicates import at, is_
 from interlock.spec.engine.vocabulary import (
     addressable,
     b,
@@ -14,7 +14,6 @@ from interlock.spec.engine.vocabulary import (
     failed_msg,
     filling,
     foreign,
-    found,
     load_meta,
     load_start,
     parked,
@@ -44,7 +43,7 @@ from interlock.spec.engine.vocabulary import (
 from interlock.spec.language.properties import lemmas_of
 from interlock.spec.language.terms import Term, exists, forall
 
-_lemma = lemmas_of("computed-within-valid-prefix-of-its-own", (DECODE, ASYNC))
+_lemma = lemmas_of("computed-within-valid-prefix", (DECODE, ASYNC))
 
 
 def step_state(t_: Term, name: str) -> Term:
@@ -66,13 +65,6 @@ _HAS_LOAD = is_(r, "loading", "loading_failed", "held")
 _AT_WORKER = transfer_state(r).ne(transfer_states["idle"])
 
 HOLDING = (
-    _lemma(
-        "only-found-blocks-are-shared",
-        "A block that two requests hold has been taken from the prefix cache.",
-        forall(r, r2, b, (table(r, b) & table(r2, b) & r.ne(r2)) >> found(b)),
-        exists(r, b, table(r, b)),
-        (VICTIM,),
-    ),
     _lemma(
         "blocks-of-steps-are-held-or-parked",
         "What a step that has not run touches is held by the running request for which it does so, or "
@@ -97,8 +89,8 @@ HOLDING = (
     ),
     _lemma(
         "parked-blocks-are-of-no-table",
-        "A block is parked for a dispatched step, and if a table has it, it has been taken from the prefix cache.",
-        forall(t, b, parked(t, b) >> (step_state(t, "dispatched") & (exists(r, table(r, b)) >> found(b)))),
+        "A block is parked for a dispatched step.",
+        forall(t, b, parked(t, b) >> step_state(t, "dispatched")),
         exists(t, b, parked(t, b)),
         (PARK, RESUME),
     ),
@@ -122,8 +114,10 @@ HOLDING = (
     ),
     _lemma(
         "loads-of-a-step-are-new",
-        "A load that goes with a step is over when the step has run, and no earlier step touches its block.",
+        "A load that goes with a step is offered to who waits, and over when the step has run; no earlier step touches "
+        "its block.",
         forall(t, b, (sync_meta(t, b) > 0) >> (step_state(t, "building") | (step_meta(t) > 0)))
+        & forall(t, b, ((sync_meta(t, b) > 0) & step_state(t, "building")) >> ~at("run_loop", "no_wait"))
         & forall(r, t, t2, b, ((sync_meta(t, b) > 0) & step_state(t, "building") & t.ne(t2)) >> ~touches(r, t2, b)),
         exists(t, b, sync_meta(t, b) > 0),
         (DECODE,),
@@ -136,7 +130,7 @@ HOLDING = (
             t,
             b,
             ((sync_meta(t, b) > 0) & table(r, b) & (place(b) >= PROCESSED) & (place(b) < computed(r)))
-            >> (found(b) | exists(t2, computes(r, t2, b))),
+            >> exists(t2, computes(r, t2, b)),
         ),
         exists(t, b, sync_meta(t, b) > 0),
         (DECODE,),
@@ -147,7 +141,8 @@ HOLDING = (
         forall(
             r,
             t,
-            (step_state(t, "building") & (scheduled_in(r, t) > 0)) >> (this_life(r, t) & is_(r, "running")),
+            (step_state(t, "building") & (scheduled_in(r, t) > 0))
+            >> (this_life(r, t) & is_(r, "running") & exists(b, computes(r, t, b))),
         )
         & forall(
             r,
@@ -165,36 +160,10 @@ HOLDING = (
         exists(r, t, step_state(t, "building") & (scheduled_in(r, t) > 0)),
     ),
     _lemma(
-        "a-block-is-computed-after-it-was-used",
-        "The step that is being built computes no block that an earlier one touches for the same life.",
-        forall(
-            r,
-            t,
-            t2,
-            b,
-            (touches(r, t, b) & this_life(r, t) & step_state(t2, "building") & t.ne(t2)) >> ~computes(r, t2, b),
-        ),
-        exists(r, t, b, touches(r, t, b)),
-        (DECODE,),
-    ),
-    _lemma(
         "this-life-is-running-and-scheduled",
         "A step that computes tokens of the present life of a request has scheduled it, and its output counts.",
         forall(r, t, this_life(r, t) >> (is_(r, "running") & (scheduled_in(r, t) > 0) & ~stale_in(r, t))),
         exists(r, t, this_life(r, t)),
-    ),
-    _lemma(
-        "what-was-given-up-is-computed-again",
-        "If a request counts a block again that an earlier step is to compute for nothing, the step being "
-        "built computes it.",
-        forall(
-            r,
-            t,
-            b,
-            (computes(r, t, b) & ~this_life(r, t) & table(r, b) & (place(b) < computed(r)))
-            >> (found(b) | exists(t2, step_state(t2, "building") & computes(r, t2, b))),
-        ),
-        exists(r, t, b, computes(r, t, b)),
     ),
     _lemma(
         "waiting-holds-no-block",
@@ -215,8 +184,9 @@ HOLDING = (
     ),
     _lemma(
         "what-is-planned-is-computed",
-        "A block that counts as planned is computed by the step that is being built.",
-        forall(b, planned(b) >> exists(r, t, step_state(t, "building") & computes(r, t, b))),
+        "A block counts as planned if the step that is being built computes it, and no other does.",
+        forall(b, planned(b) >> exists(r, t, step_state(t, "building") & computes(r, t, b)))
+        & forall(r, t, b, (step_state(t, "building") & computes(r, t, b)) >> planned(b)),
         exists(b, planned(b)),
     ),
     _lemma(

@@ -46,7 +46,6 @@ from interlock.spec.engine.vocabulary import (
     placeholders,
     r,
     r2,
-    redo,
     refused,
     reoffer,
     role,
@@ -87,25 +86,6 @@ COMPUTED_NONNEGATIVE = Invariant(
 )
 
 _computed_soon = exists(r2, t, role(r2, t, b).eq(roles["computed"])) | exists(t, sync_meta(t, b) > 0)
-_due_before = exists(b2, table(r, b2) & (place(b2) <= place(b)) & (report_is_due(b2) | exists(t, sync_meta(t, b2) > 0)))
-_counts = ADMITTED & table(r, b) & (place(b) < computed(r) - in_flight(r))
-
-VALID_PREFIX = Invariant(
-    id="computed-within-valid-prefix",
-    source="seeds 001; vLLM PR 38096",
-    doc=(
-        "What a request counts as computed and processed is right, or known to be wrong and computed again by "
-        "another, or the report on it is still to be dealt with. Checked in scopes. Proved for any size are "
-        "counted-tokens-are-confirmed, which does not depend on what is in the blocks, and this property for blocks "
-        "that requests do not share, computed-within-valid-prefix-of-its-own. It needs hit_chain=same_blocks from two "
-        "requests and four blocks on. Known limit, as of hashed-block-is-valid-or-being-recomputed: what was computed "
-        "from a block whose report is late, by a request that has ended meanwhile, can be found."
-    ),
-    slices=(*EVERY, MIXED),
-    formula=forall(r, b, _counts >> (good(b) | redo(b) | _computed_soon | _due_before)),
-    premise=exists(r, b, _counts),
-)
-
 _delivers = (scheduled_in(r, t) > 0) & ~stale_in(r, t)
 _read_by_step = table(r, b) & (place(b) < start(r, t) + scheduled_in(r, t))
 
@@ -334,7 +314,7 @@ ENDS_WITH_BLOCKS = ActionProperty(
 )
 
 PROPERTIES = (
-    COMPUTED_NONNEGATIVE, VALID_PREFIX, NO_INVALID_TOKEN, EXTERNAL_WITHIN_CACHED, HASHED_IS_VALID,
+    COMPUTED_NONNEGATIVE, NO_INVALID_TOKEN, EXTERNAL_WITHIN_CACHED, HASHED_IS_VALID,
     UNHASHED_IS_HELD, EMPTY_PIPELINE,
     COUNTERS_NONNEGATIVE, IN_FLIGHT_WITHIN, PLACEHOLDERS_ARE_OWED, KNOWN_OR_OWED, COMPUTED_WITHIN_TOKENS,
     NOT_OFFERED_AGAIN, REFUSED_ALONE, STALE_CHANGES_NOTHING,

@@ -42,7 +42,7 @@ PRESETS = (
 _VALID, _TOKEN, _HASHED = (
     "computed-within-valid-prefix", "no-token-from-invalid-block", "hashed-block-is-valid-or-being-recomputed",
 )  # fmt: skip
-_CONFIRMED, _OWN = "counted-tokens-are-confirmed", "computed-within-valid-prefix-of-its-own"
+_CONFIRMED = "counted-tokens-are-confirmed"
 _COUNTS, _NONNEGATIVE = "external-within-cached-within-prompt", "computed-nonnegative"
 _SHARED = "who-shares-a-block-shares-all-before-it"
 _SEED_SLICES = ("share", "share_overlap", "decoding")
@@ -141,9 +141,7 @@ EXPECTATIONS = (
     ),
     expect("fails", "late_write", _VALID, "zeroed after it was loaded", zeroed_blocks="all_new"),
     expect("holds", "late_write", _VALID, "blocks that a load fills are left out", zeroed_blocks="without_loads"),
-    expect("fails", "late_write", _OWN, "zeroed after it was loaded", zeroed_blocks="all_new"),
-    expect("fails", "late_write", _OWN, "an earlier owner's step writes it after it was loaded", deferred_free="none"),
-    expect("fails", "resume", _OWN, "5(b): the bad block is above the count", recovery_base="cached_tokens"),
+    expect("fails", "late_write", _VALID, "an earlier owner's step writes it after the load", deferred_free="none"),
     expect(
         "fails", "share_overlap", _CONFIRMED, "a sharer that this step did not schedule keeps what is in flight",
         recovery_base="computed_minus_scheduled", pipeline="two",

@@ -22,22 +22,18 @@ _STOP = ("stop", "stop_stale")
 _DRAFT = ("draft", "reject_draft", "publish_output")
 _RARE = ("decode", *_DRAFT, "reset_running", *_STOP)
 _INVALID = ("claim", "keep_base", "fail_running")
-_CONTENTS = ("found", "due")
-"""Ghosts that only the slices have in which computed-within-valid-prefix-of-its-own is checked."""
 _BUT_STOP = tuple(a for a in _RARE if a != "stop")
 _BUT_PUBLISH = tuple(a for a in _RARE if a != "publish_output")
 
 SLICES = (
     Slice(
         name="share",
-        drop=_CONTENTS,
         remove=(*_ASYNC, *_DEFER, *_ENTRY, *_LATE, *_BUT_PUBLISH, "preempt", "admit_refused"),
         scope={"request": 2, "block": 3, "slot": 1},
         doc="Two requests share a block whose load fails; either may end at any time.",
     ),
     Slice(
         name="share_overlap",
-        drop=_CONTENTS,
         remove=(*_ASYNC, *_DEFER, *_ENTRY, *_LATE, *_RARE, "preempt", "finish", "admit_refused", "take_over"),
         scope={"request": 2, "block": 3, "slot": 2},
         doc="Two requests share a block whose load fails, with overlapping steps.",
@@ -62,7 +58,6 @@ SLICES = (
     ),
     Slice(
         name="victim_hit",
-        drop=_CONTENTS,
         remove=(
             *_INVALID,
             *_ASYNC,
@@ -82,7 +77,6 @@ SLICES = (
     ),
     Slice(
         name="mixed_chain",
-        drop=_CONTENTS,
         remove=(
             *_ASYNC,
             *_DEFER,
@@ -114,7 +108,6 @@ SLICES = (
     ),
     Slice(
         name="load_resumed",
-        drop=_CONTENTS,
         remove=(
             *_INVALID,
             *_SYNC,
@@ -140,7 +133,6 @@ SLICES = (
     ),
     Slice(
         name="load_pair",
-        drop=_CONTENTS,
         remove=(
             "keep_base",
             "fail_running",
@@ -178,7 +170,6 @@ SLICES = (
     ),
     Slice(
         name="late_write_at_stop",
-        drop=_CONTENTS,
         remove=(
             *_INVALID,
             *_SYNC,
@@ -245,7 +236,6 @@ SLICES = (
     ),
     Slice(
         name="second_lookup",
-        drop=_CONTENTS,
         remove=(
             *_INVALID,
             *_ASYNC,
@@ -267,7 +257,6 @@ SLICES = (
     ),
     Slice(
         name="hand_over",
-        drop=_CONTENTS,
         remove=(
             *_INVALID,
             *_ASYNC,
@@ -288,14 +277,12 @@ SLICES = (
     ),
     Slice(
         name="late_report",
-        drop=_CONTENTS,
         remove=("keep_base", *_SYNC, *_DEFER, *_ENTRY, *_RARE, "load_vanishes", "expire_load", "preempt", "take_over"),
         scope={"request": 1, "block": 2, "slot": 1},
         doc="An asynchronous load whose failure is reported a step too late.",
     ),
     Slice(
         name="late_sync",
-        drop=_CONTENTS,
         remove=(
             "hit",
             *_ASYNC,
@@ -312,7 +299,6 @@ SLICES = (
     ),
     Slice(
         name="second_load",
-        drop=_CONTENTS,
         remove=(
             *_SYNC,
             *_ENTRY,
@@ -340,7 +326,6 @@ SLICES = (
     ),
     Slice(
         name="load_progress",
-        drop=_CONTENTS,
         remove=(*_INVALID, *_SYNC, *_ENTRY, *_BUT_STOP, "preempt", *_LATE, "take_over"),
         scope={"request": 1, "block": 2, "slot": 1},
         doc="What must happen: loads end, failures make progress, held requests are released.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.engine.conditions import BUILDING, FREE, NO_LOAD, SCHEDULER, VISITING
-from interlock.spec.engine.effects import let_go, take
+from interlock.spec.engine.effects import leave_untold, let_go, take
 from interlock.spec.engine.predicates import at, follows_its_blocks, is_free, loads_with_step, step_is
 from interlock.spec.engine.vocabulary import (
     PROMPT,
@@ -14,7 +14,6 @@ from interlock.spec.engine.vocabulary import (
     confirmed,
     external,
     filling,
-    found,
     hit_chain,
     load_meta,
     load_start,
@@ -54,7 +53,6 @@ hit = Action(
         assign(table(r, b), True),
         assign(computed(r), computed(r) + 1),
         assign(confirmed(r), confirmed(r) + 1),
-        assign(found(b), True),
     ),
     source="contract G2, R-07; seeds 004: a hit is capped at num_tokens - 1",
     doc="The prefix cache has the next block of r's prefix: r takes a reference to it.",
@@ -111,6 +109,7 @@ turn_away = Action(
         need("no-free-block", ~exists(b, is_free(b))),
     ),
     updates=(
+        leave_untold(),
         assign_all(b, to=table(r, b), value=False),
         assign(computed(r), 0),
         assign(confirmed(r), 0),
@@ -178,7 +177,7 @@ retry = Action(
     name="retry", event="retry", params=(r,), site=SCHEDULER,
     fires=(fire("status", r),),
     guard=(VISITING, need("has-no-tokens", computed(r).eq(0))),
-    updates=(*let_go(), assign(external(r), 0)),
+    updates=(leave_untold(), *let_go(), assign(external(r), 0)),
     fairness=Fairness.STRONG,
     fairness_why="requests that hold KV are visited first in every pass that visits any",
     source="contract Q15",

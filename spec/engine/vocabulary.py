@@ -225,10 +225,11 @@ confirmed = counter(
 )
 tainted = relation("tainted", r, t, site=G, doc="what t sampled for r comes from a block that was wrong when t ran")
 late = relation("late", b, site=G, doc="the report on b is withheld: nobody could know")
-found = relation("found", b, site=G, doc="b has been taken from the prefix cache since it was allocated")
-due = relation("due", b, site=G, doc="a load of b has failed, and no update has dealt with it")
 load_has_failed = relation(
     "load_has_failed", r, site=G, doc="a load that was ordered for r, in its present life under this id, has failed"
+)
+untold = relation(
+    "untold", b, site=G, doc="b was let go wrong, though settled, by who held it behind a failed load not reported yet"
 )
 foreign = relation("foreign", t, b, site=G, doc="b was allocated again while t, which writes it, had not run")
 
@@ -237,7 +238,7 @@ VARIABLES = (
     refused, redo, planned, unsettled, scheduled_in, entry_lost, entry_wrong, sampling, drafted, stale_in,
     before, pass_state, loop, parked, invalid, claimed, affected,
     transfer_state, broke, bad, withheld, delayed,
-    good, role, start, this_life, confirmed, tainted, late, found, due, load_has_failed, foreign,
+    good, role, start, this_life, confirmed, tainted, late, untold, load_has_failed, foreign,
 )  # fmt: skip
 
 step_meta = channel("step_meta", t, sender=S, receiver=W, discipline=Discipline.WITH_STEP, doc="the step itself")

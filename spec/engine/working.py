@@ -9,7 +9,6 @@ from interlock.spec.engine.vocabulary import (
     bad,
     broke,
     delayed,
-    due,
     failed_msg,
     foreign,
     good,
@@ -117,7 +116,7 @@ sync_block_fails = Action(
     name="sync_block_fails", event="sync_block_fails", params=(t, b), site=WORKER, observed=False, fault=True,
     receives=(receive(sync_meta, t, b),),
     guard=(need("step-is-here", step_meta(t) > 0),),
-    updates=(assign(bad(b), True), assign(due(b), True)),
+    updates=(assign(bad(b), True),),
     source="contract R-44",
     doc="The load of a block that this step needs fails: the block keeps what was in it.",
 )  # fmt: skip
@@ -125,7 +124,7 @@ sync_block_fails = Action(
 block_load_fails = Action(
     name="block_load_fails", event="block_load_fails", params=(r, b), site=WORKER, observed=False, fault=True,
     receives=(receive(load_meta, r, b),),
-    updates=(assign(bad(b), True), assign(due(b), True)),
+    updates=(assign(bad(b), True),),
     source="contract R-43",
     doc="One block of an asynchronous load fails.",
 )  # fmt: skip

@@ -35,8 +35,7 @@ Name = tuple[str, str]
 
 DECIDES_NOTHING = {
     "kv": {"predicates.pins"},
-    # The words of contents.py and of what it proves from are those of the scan for a while yet.
-    "engine": {"predicates.at", "predicates.is_", "predicates.step_is", "predicates.waits_for_load"},
+    "engine": {"predicates.at", "predicates.is_", "predicates.step_is"},
     "admission": {
         "predicates.entry",
         "predicates.is_",
