@@ -7,6 +7,7 @@ from interlock.spec.engine.contents import CONTENTS
 from interlock.spec.engine.counting import COUNTS
 from interlock.spec.engine.demonstrations import DEMONSTRATIONS
 from interlock.spec.engine.lifecycles import LIFECYCLES
+from interlock.spec.engine.others import OTHERS
 from interlock.spec.engine.prefix import PREFIX
 from interlock.spec.engine.progress import PROGRESS
 from interlock.spec.engine.properties import PROPERTIES
@@ -43,6 +44,7 @@ SPECIFICATION = build(
             *RECORDS,
             *COUNTS,
             *RECOVERY,
+            *OTHERS,
             QUIESCENCE,
             *ROWS,
         ),

@@ -132,7 +132,7 @@ LOCAL_HITS_FIRST = ActionProperty(
     id="local-hits-come-first",
     source="contract G2, R-01: get_num_new_matched_tokens is told the local hits",
     doc="The connector is asked after the prefix cache: there are no hits behind what is loaded.",
-    slices=(RESUME, LOOKUP),
+    slices=(RESUME, LOOKUP, ASYNC, SECOND),
     actions=("hit",),
     formula=external(r).eq(0),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interlock.spec.engine.common import RECOMPUTED
-from interlock.spec.engine.coverage import DECODE, LIVE, SCHEDULING_ENDS, SHARE
+from interlock.spec.engine.coverage import DECODE, LIVE, SCHEDULING_ENDS, SHARE, VICTIM_HIT
+from interlock.spec.engine.judging import is_in_use
 from interlock.spec.engine.predicates import is_
 from interlock.spec.engine.vocabulary import (
     block,
@@ -15,10 +16,12 @@ from interlock.spec.engine.vocabulary import (
     place,
     redo,
     request,
+    scheduled_in,
     slot,
     table,
 )
 from interlock.spec.language.properties import LeadsTo
+from interlock.spec.language.terms import exists
 
 _ry, _ty, _by = request.var("ry"), slot.var("ty"), block.var("by")
 
@@ -108,6 +111,17 @@ PROMOTED_RUNS = LeadsTo(
     conclusion=is_(_ry, "running", "absent"),
 )
 
+RUNNING_GOES_ON = LeadsTo(
+    id="running-request-is-scheduled",
+    source="contract Q20, V-12",
+    doc="An admitted request of which nothing is under way is scheduled in the end, if there is a block, or ends.",
+    slices=(VICTIM_HIT,),
+    vars=(_ry,),
+    premise=is_(_ry, "running", "promoted") & exists(_by, ~is_in_use(_by)),
+    conclusion=exists(_ty, scheduled_in(_ry, _ty) > 0) | ~is_(_ry, "running", "promoted"),
+)
+
 PROGRESS = (
     LOADING_ENDS, FAILURE_PROGRESS, HELD_RELEASED, UPDATES_END, SCHEDULES_END, REDONE, WAITING_GOES_ON, PROMOTED_RUNS,
+    RUNNING_GOES_ON,
 )  # fmt: skip

@@ -46,7 +46,6 @@ from interlock.spec.engine.vocabulary import (
     placeholders,
     r,
     r2,
-    refused,
     reoffer,
     role,
     roles,
@@ -64,10 +63,6 @@ from interlock.spec.engine.vocabulary import (
 )
 from interlock.spec.language.properties import ActionProperty, Ground, Invariant
 from interlock.spec.language.terms import Primed, card, exists, forall
-from interlock.spec.shared.frames import unchanged
-from interlock.spec.shared.sorts import request
-
-_other = request.var("ro")
 
 COMPUTED_NONNEGATIVE = Invariant(
     id="computed-nonnegative",
@@ -222,15 +217,6 @@ NOT_OFFERED_AGAIN = ActionProperty(
     actions=("offer_async",),
     formula=~load_has_failed(r),
 )
-REFUSED_ALONE = ActionProperty(
-    id="a-failed-load-refuses-its-request-alone",
-    source="contract R-10, D9, V-09",
-    doc="A failed load refuses no other request, and the end of one takes back the refusal of no other.",
-    slices=(PAIR,),
-    actions=("finish", "recover_loading", "fail_loading", "take_failure", "fail_failure"),
-    formula=forall(_other, _other.ne(r) >> unchanged(refused(_other))),
-)
-
 STALE_CHANGES_NOTHING = ActionProperty(
     id="stale-output-changes-nothing",
     source="contract I-09; B-165 vllm #48245",
@@ -317,7 +303,7 @@ PROPERTIES = (
     COMPUTED_NONNEGATIVE, NO_INVALID_TOKEN, EXTERNAL_WITHIN_CACHED, HASHED_IS_VALID,
     UNHASHED_IS_HELD, EMPTY_PIPELINE,
     COUNTERS_NONNEGATIVE, IN_FLIGHT_WITHIN, PLACEHOLDERS_ARE_OWED, KNOWN_OR_OWED, COMPUTED_WITHIN_TOKENS,
-    NOT_OFFERED_AGAIN, REFUSED_ALONE, STALE_CHANGES_NOTHING,
+    NOT_OFFERED_AGAIN, STALE_CHANGES_NOTHING,
     LOADING_IS_NO_HIT, HIT_IS_SETTLED, NO_LATE_WRITER, KNOWN_TOKENS, NOTHING_HELD, LOADING_HOLDS, ENDS_WITH_BLOCKS,
     *LEMMAS,
 )  # fmt: skip

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from interlock.spec.engine.common import ALLOCATES, COMPUTES, OVERLAPPED, PROCESSED, SCHEDULES, TO_RUN, VISITS
 from interlock.spec.engine.coverage import (
+    AFTER_HIT,
     ASYNC,
+    BESIDE_GUESS,
     CORE,
     DECODE,
+    GUESS_AGAIN,
     HAND,
     LATE,
     LIVE,
@@ -64,7 +67,7 @@ NEW_HAS_NO_PAST = ActionProperty(
     id="new-block-has-no-past",
     source="contract G1, G4",
     doc="A block that is allocated holds nothing that counts, and nobody owes its contents to anybody.",
-    slices=(*CORE, SPEC, LOOKUP, LATE, STOPPED),
+    slices=(*CORE, SPEC, LOOKUP, LATE, STOPPED, BESIDE_GUESS),
     actions=ALLOCATES,
     formula=Primed(body=table(r, b) & ~good(b) & ~redo(b)),
 )
@@ -73,7 +76,7 @@ ONE_BLOCK_A_PLACE = Invariant(
     id="table-has-one-block-a-place",
     source="contract G1, I-11",
     doc="No two blocks of a request are for the same token.",
-    slices=(*CORE, SPEC),
+    slices=(*CORE, SPEC, GUESS_AGAIN),
     formula=forall(r, b, b2, (table(r, b) & table(r, b2) & b.ne(b2)) >> place(b).ne(place(b2))),
     premise=exists(r, b, table(r, b)),
 )
@@ -286,7 +289,7 @@ ONE_VISIT_AT_A_TIME = ActionProperty(
     id="one-request-is-visited-at-a-time",
     source="contract Q7 to Q11: the loops of schedule() go from one request to the next",
     doc="While the visit of a waiting request is under way, the scheduler does nothing for another.",
-    slices=(SHARE, PAIR, VICTIM, LATE),
+    slices=(SHARE, PAIR, VICTIM, LATE, AFTER_HIT),
     actions=_VISITS_ONE,
     formula=~exists(r2, r2.ne(r) & is_(r2, "admitting")),
 )

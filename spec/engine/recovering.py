@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from interlock.spec.engine.common import ADMITTED, COMPUTES, PROCESSED, RECOMPUTED
-from interlock.spec.engine.coverage import ASYNC, DECODE, HAND, LATE, LATE_SYNC, OVERLAP, PARK, RESUME, SHARE, SPEC
+from interlock.spec.engine.coverage import (
+    ASYNC,
+    BESIDE_GUESS,
+    DECODE,
+    HAND,
+    LATE,
+    LATE_SYNC,
+    LIVE,
+    OVERLAP,
+    PAIR,
+    PARK,
+    RESUME,
+    SHARE,
+    SPEC,
+)
 from interlock.spec.engine.judging import awaits_a_load
 from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_, step_is
 from interlock.spec.engine.vocabulary import (
@@ -26,12 +40,14 @@ from interlock.spec.engine.vocabulary import (
     invalid,
     invalid_msg,
     late,
+    load_has_failed,
     load_meta,
     place,
     r,
     r2,
     recovery_base,
     redo,
+    refused,
     scheduled_in,
     shared_recompute,
     step_output,
@@ -260,6 +276,31 @@ FAILED_BLOCKS_FIRST = ActionProperty(
     formula=~exists(b, table(r, b) & invalid(b) & (place(b) < computed(r))),
 )
 
+FAILED_BLOCKS_BEFORE_OUTPUTS = ActionProperty(
+    id="failed-blocks-come-before-outputs",
+    source="contract 6.1: failures come before the loop over outputs; Q24",
+    doc="When an output is taken, who counted a failed block as processed has been rolled back, or has ended.",
+    slices=(DECODE, SPEC, BESIDE_GUESS),
+    applies=_FROM_IN_FLIGHT,
+    actions=("stop", "stop_stale", "reject_draft", "process_outputs"),
+    formula=forall(
+        r2,
+        b2,
+        (is_(r2, "running", "promoted") & ~affected(r2) & table(r2, b2) & (place(b2) < computed(r2) - in_flight(r2)))
+        >> ~invalid(b2),
+    ),
+)
+
+FAILURE_IS_NOTED = ActionProperty(
+    id="a-failed-load-is-noted",
+    source="contract Q16, Q17, R-10",
+    doc="Of a request of which a load has failed it is known that one did, until it ends.",
+    slices=(PAIR, LIVE),
+    applies=RECOMPUTED,
+    actions=("recover_loading", "take_failure"),
+    formula=is_(r, "held") | Primed(body=load_has_failed(r) & refused(r)),
+)
+
 _local = computed(r) - external(r)
 _left = Primed(body=computed(r))
 
@@ -306,6 +347,8 @@ RECOVERY = (
     TAKEN_OVER,
     IN_THEIR_UPDATE,
     FAILED_BLOCKS_FIRST,
+    FAILED_BLOCKS_BEFORE_OUTPUTS,
+    FAILURE_IS_NOTED,
     LOSES_EXTERNAL_FIRST,
     NOBODY_FAILS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.engine.beside import BESIDE
 from interlock.spec.language.settings import Slice
 
 _ASYNC = (
@@ -119,7 +120,6 @@ SLICES = (
             "decode",
             "finish",
             "preempt",
-            "hit",
             "take_over",
             "compute_held",
             "take_failure",
@@ -140,10 +140,8 @@ SLICES = (
             *_DEFER,
             *_ENTRY,
             *_LATE,
-            *_RARE,
+            *_BUT_STOP,
             "preempt",
-            "load_vanishes",
-            "expire_load",
             "take_over",
         ),
         scope={"request": 2, "block": 2, "slot": 1},
@@ -330,4 +328,5 @@ SLICES = (
         scope={"request": 1, "block": 2, "slot": 1},
         doc="What must happen: loads end, failures make progress, held requests are released.",
     ),
+    *BESIDE,
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.coverage import DECODE, LATE, LIVE, OVERLAP, RESUME, SCHEDULING_ENDS, SHARE, SPEC
+from interlock.spec.engine.coverage import DECODE, LATE, LIVE, OVERLAP, RESUME, SCHEDULING_ENDS, SHARE, SPEC, VICTIM_HIT
+from interlock.spec.engine.judging import is_in_use
 from interlock.spec.engine.predicates import is_
 from interlock.spec.engine.vocabulary import (
     PROMPT,
@@ -54,6 +55,11 @@ WITNESSES = (
     _witness(
         "some-schedule", exists(_ty, pass_state(_ty).eq(pass_states["building"])), "A step can be under construction.",
         *SCHEDULING_ENDS,
+    ),
+    _witness(
+        "some-block-for-who-runs",
+        exists(_ry, is_(_ry, "running", "promoted") & exists(_by, ~is_in_use(_by))),
+        "A block can be free while a request is admitted.", VICTIM_HIT,
     ),
     _witness(
         "some-wrong-block-counts",
