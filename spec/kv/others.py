@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.coverage import BROKEN, FINISH_TWICE, IDLE, LOADED_WAITS, WINDOWED
+from interlock.spec.kv.coverage import (
+    BROKEN,
+    FINISH_TWICE,
+    IDLE,
+    LOADED_WAITS,
+    TWO_CHUNKS,
+    TWO_FAILING,
+    TWO_SLIDE,
+    WINDOWED,
+)
 from interlock.spec.kv.vocabulary import (
     b,
+    c,
     cpu_value,
     expects,
+    failure_seen,
     finish_store,
     gpu_value,
     h,
     hashed,
     holds,
+    j,
+    job_chunk,
+    job_loads,
     kept,
     load_value,
+    must_flush,
+    pending_count,
     r,
     scanned,
     store_mode,
@@ -22,10 +38,10 @@ from interlock.spec.kv.vocabulary import (
 from interlock.spec.language.properties import ActionProperty, Property
 from interlock.spec.language.terms import forall
 from interlock.spec.shared.frames import unchanged
-from interlock.spec.shared.sorts import block, chunk, hash_, request, worker
+from interlock.spec.shared.sorts import block, chunk, hash_, job, request, worker
 
 _r, _w = request.var("rv"), worker.var("wv")
-_b, _c, _h = block.var("bv"), chunk.var("cv"), hash_.var("hv")
+_j, _b, _c, _h = job.var("jv"), block.var("bv"), chunk.var("cv"), hash_.var("hv")
 _EAGER = store_mode.is_("eager")
 _AT_FINISH = _EAGER & finish_store.is_("yes")
 
@@ -58,7 +74,7 @@ ONE_SLIDES = ActionProperty(
     id="one-block-slides-out-of-one-table",
     source="contract G6",
     doc="What slides out of one window stays where others have it, and as far as others have come.",
-    slices=(WINDOWED,),
+    slices=(WINDOWED, TWO_SLIDE),
     actions=("slide_out",),
     formula=forall(
         _r, _b, _h, (_r.ne(r) | _b.ne(b)) >> unchanged(holds(_r, _b), scanned(_r, _b), expects(_r, _b, _h))
@@ -82,7 +98,31 @@ ONE_WORKER = ActionProperty(
     formula=forall(_w, _b, _h, _w.ne(w) >> unchanged(gpu_value(_w, _b, _h)))
     & forall(_w, _c, _h, _w.ne(w) >> unchanged(cpu_value(_w, _c, _h))),
 )
+ONE_CHUNK = ActionProperty(
+    id="a-chunk-is-reserved-or-evicted-alone",
+    source="contract 3.2, I-31, I-40",
+    doc="Which chunk a store is to write, or the tier evicts, says nothing of what is in the others.",
+    slices=(TWO_CHUNKS,),
+    actions=("plan_store", "plan_finish_store", "plan_lazy_store", "evict"),
+    formula=forall(_w, _c, _h, _c.ne(c) >> unchanged(cpu_value(_w, _c, _h))),
+)
+ONE_COPY = ActionProperty(
+    id="a-copy-writes-one-chunk",
+    source="contract J8",
+    doc="The copy of a store leaves what is in the chunks of other stores.",
+    slices=(TWO_CHUNKS,),
+    actions=("copy_store",),
+    formula=forall(_w, _c, _h, _c.ne(job_chunk(j)) >> unchanged(cpu_value(_w, _c, _h))),
+)
+ONE_JOB = ActionProperty(
+    id="a-job-is-planned-and-reported-alone",
+    source="contract J4, J10, J11, R-43",
+    doc="What is planned, or reported, of one job leaves what is known of others: kind, failures, reports to come.",
+    slices=(TWO_FAILING,),
+    actions=("plan_store", "plan_finish_store", "plan_lazy_store", "plan_load", "acknowledge", "acknowledge_failure"),
+    formula=forall(_j, _j.ne(j) >> unchanged(job_loads(_j), failure_seen(_j), pending_count(_j), must_flush(_j))),
+)
 
 OTHERS: tuple[Property, ...] = (
-    ONE_BLOCK, ONE_LOADED, ONE_PREEMPTED, ONE_SLIDES, ONE_LEFT_UNSTORED, ONE_WORKER,
+    ONE_BLOCK, ONE_LOADED, ONE_PREEMPTED, ONE_SLIDES, ONE_LEFT_UNSTORED, ONE_WORKER, ONE_CHUNK, ONE_COPY, ONE_JOB,
 )  # fmt: skip

@@ -18,6 +18,7 @@ from interlock.spec.kv.coverage import (
     STORE,
     THREE,
     TINY,
+    TWO_CHUNKS,
     TWO_JOBS,
     WINDOWED,
     WITH_CONTENT,
@@ -133,7 +134,7 @@ READY_IS_TRUE = Invariant(
     aliases=("I-43",),
     source="contract I-31, I-43",
     doc="What lookup can find in the CPU tier is, on every worker, the KV of the prefix that it is found under.",
-    slices=WITH_CONTENT,
+    slices=(*WITH_CONTENT, TWO_CHUNKS),
     formula=forall(c, w, chunk_state(c).eq(chunk_states["ready"]) >> cpu_value(w, c, chunk_hash(c))),
     premise=exists(c, chunk_state(c).eq(chunk_states["ready"])),
 )

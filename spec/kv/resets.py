@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.coverage import WITH_RESETS, WITH_REST
+from interlock.spec.kv.coverage import BROKEN, PARTIAL, WITH_RESETS, WITH_REST
 from interlock.spec.kv.judging import live, live_store, stale, tier_refuses
 from interlock.spec.kv.vocabulary import (
     b,
@@ -17,6 +17,7 @@ from interlock.spec.kv.vocabulary import (
     copy_states,
     cpu_value,
     due,
+    failure_seen,
     flush_meta,
     gpu_value,
     h,
@@ -26,6 +27,7 @@ from interlock.spec.kv.vocabulary import (
     j,
     j2,
     job_chunk,
+    job_loads,
     kv_reset,
     must_flush,
     phase,
@@ -116,4 +118,14 @@ LATE_REPORTS = ActionProperty(
     ),
 )
 
-RESETS = (RESET_AT_REST, STALE_TOUCHES_NOTHING, RESET_FORGETS, REFUSED_LEAVES_READY, LATE_REPORTS)
+STALE_HAS_NOT_FAILED = Invariant(
+    id="a-stale-store-has-no-failure",
+    source="contract J12, I-58",
+    doc="That a store has failed somewhere is forgotten with its result, and of a stale one it is not noted any more.",
+    slices=(PARTIAL, BROKEN),
+    applies=kv_reset.is_("forget", "flush", "hold"),
+    formula=forall(j, (stale(j) & ~job_loads(j)) >> ~failure_seen(j)),
+    premise=exists(j, stale(j) & ~job_loads(j)),
+)
+
+RESETS = (STALE_HAS_NOT_FAILED, RESET_AT_REST, STALE_TOUCHES_NOTHING, RESET_FORGETS, REFUSED_LEAVES_READY, LATE_REPORTS)

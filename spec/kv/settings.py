@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.spec.kv.beside import BESIDE
 from interlock.spec.language.settings import Preset, Slice, expect
 
 
@@ -196,6 +197,7 @@ SLICES = (
         scope={"request": 1, "block": 2, "chunk": 1, "job": 2, "worker": 2, "hash": 1},
         doc="Two loads of one request, acknowledged by two workers; no content.",
     ),
+    *BESIDE,
 )
 
 
