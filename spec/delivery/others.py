@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from interlock.spec.delivery.coverage import AGAIN, CONTENT, DRAIN, LEASE, OF_TWO, READ, REPORTS, TWO
+from interlock.spec.delivery.coverage import AGAIN, CONTENT, DRAIN, LEASE, OF_TWO, PREFILLS, READ, REPORTS, TWO
 from interlock.spec.delivery.vocabulary import (
     answer,
     beaten,
+    cancelled,
     connector,
     cpu_copy,
     drain_heard,
@@ -20,8 +21,10 @@ from interlock.spec.delivery.vocabulary import (
     peer_uses,
     produces,
     r,
+    repeated,
     sub_failed,
     sub_finished,
+    truncated,
     w,
     waited_for,
 )
@@ -67,6 +70,14 @@ ONE_BEAT = ActionProperty(
     actions=("peer_beats",),
     formula=forall(_r, _r.ne(r) >> unchanged(beaten(_r))),
 )
+ONE_PREFILL = ActionProperty(
+    id="a-cancel-is-of-one-request",
+    source="B-163 vllm #29987, B-142 sglang #30233; contract R-40",
+    doc="That one request is cancelled or cut short, or its consumer repeats itself, says nothing of another.",
+    slices=(PREFILLS,),
+    actions=("accept_cancel", "cut_short", "notice_repeated"),
+    formula=forall(_r, _r.ne(r) >> unchanged(cancelled(_r), truncated(_r), repeated(_r))),
+)
 ONE_CONSUMER = ActionProperty(
     id="a-consumer-reads-for-itself",
     source="B-087 vllm #21570",
@@ -110,5 +121,5 @@ ONE_DRAIN = ActionProperty(
 )
 
 OTHERS: tuple[Property, ...] = (
-    ONE_LEASE, ONE_WORKER, ONE_REQUEST, ONE_BEAT, ONE_CONSUMER, ONE_CONNECTOR, ONE_MERGE, ONE_DRAIN,
+    ONE_LEASE, ONE_WORKER, ONE_REQUEST, ONE_BEAT, ONE_PREFILL, ONE_CONSUMER, ONE_CONNECTOR, ONE_MERGE, ONE_DRAIN,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.groups.coverage import ENDS, RECENCY_OF_GROUPS, REPORTS, TWO_READERS, TWO_STORES
+from interlock.spec.groups.coverage import ENDS, RECENCY_OF_GROUPS, REPORTS, SOURCES, TWO_READERS, TWO_SLIDE, TWO_STORES
 from interlock.spec.groups.vocabulary import (
     b,
     c,
@@ -84,6 +84,16 @@ ONE_ALLOCATED = ActionProperty(
         _r, _g, _p, _b, (_r.ne(r) | _g.ne(g) | _p.ne(p) | _b.ne(b)) >> unchanged(table(_r, _g, _p, _b))
     ),
 )  # fmt: skip
+ONE_SLIDES = ActionProperty(
+    id="a-block-slides-out-of-one-place",
+    source="contract G6",
+    doc="When a block leaves a window, all others stay where they are in all tables.",
+    slices=(SOURCES, TWO_STORES, TWO_SLIDE),
+    actions=("slide_out",),
+    formula=forall(
+        _r, _g, _p, _b, (_r.ne(r) | _g.ne(g) | _p.ne(p) | _b.ne(b)) >> unchanged(table(_r, _g, _p, _b))
+    ),
+)  # fmt: skip
 ONE_REPORTED = ActionProperty(
     id="a-report-is-of-one-store",
     source="contract J10, J11",
@@ -102,5 +112,5 @@ ONE_ACKNOWLEDGED = ActionProperty(
 )
 
 OTHERS: tuple[Property, ...] = (
-    ONE_KIND, ONE_PROMPT, ONE_START, ONE_SCAN, ONE_EVICTED, ONE_ALLOCATED, ONE_REPORTED, ONE_ACKNOWLEDGED,
+    ONE_KIND, ONE_PROMPT, ONE_START, ONE_SCAN, ONE_EVICTED, ONE_ALLOCATED, ONE_SLIDES, ONE_REPORTED, ONE_ACKNOWLEDGED,
 )  # fmt: skip

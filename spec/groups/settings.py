@@ -12,6 +12,7 @@ from interlock.spec.groups.coverage import (
     REPORTS,
     SOURCES,
     TWO_READERS,
+    TWO_SLIDE,
     TWO_STORES,
 )
 from interlock.spec.language.settings import Preset, Slice, expect
@@ -151,6 +152,26 @@ SLICES = (
         scope={"request": 2, "group": 1, "position": 1, "chunk": 2, "block": 1},
         quick=True,
         doc="Stores whose reports come twice, or of which the table of pending jobs knows nothing, of two requests.",
+    ),
+    Slice(
+        name=TWO_SLIDE,
+        remove=(
+            *_NO_LOOKUP,
+            *_LEAVING,
+            *_STRAYS,
+            "evict_any",
+            "complete_store",
+            "plan_store_from",
+            "skip_forgotten",
+            "copy_chunk",
+            "report_store",
+            "acknowledge_store",
+            "skip_chunk",
+            "advance_cursor",
+        ),
+        drop=(*_COUNTS, *_STRAY_STATE, "hit_end"),
+        scope={"request": 2, "group": 1, "position": 2, "chunk": 1, "block": 3},
+        doc="Blocks leave the window of one request, and another has blocks, too; no stores.",
     ),
 )
 

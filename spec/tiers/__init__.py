@@ -7,6 +7,7 @@ from interlock.spec.language.specification import Specification
 from interlock.spec.tiers.actions import SCHEDULER_ACTIONS
 from interlock.spec.tiers.demonstrations import DEMONSTRATIONS
 from interlock.spec.tiers.lifecycles import LIFECYCLES
+from interlock.spec.tiers.others import OTHERS
 from interlock.spec.tiers.properties import PROPERTIES
 from interlock.spec.tiers.quiescence import QUIESCENCE
 from interlock.spec.tiers.rows import ROWS
@@ -35,7 +36,7 @@ SPECIFICATION = build(
         channels=(*CHANNELS, *TASK_CHANNELS),
         lifecycles=(*LIFECYCLES, TASK),
         actions=(*SCHEDULER_ACTIONS, *TRANSFER_ACTIONS, *TASK_ACTIONS),
-        properties=(*PROPERTIES, *TASK_PROPERTIES, *TASK_OTHERS, QUIESCENCE, *ROWS),
+        properties=(*PROPERTIES, *OTHERS, *TASK_PROPERTIES, *TASK_OTHERS, QUIESCENCE, *ROWS),
         slices=SLICES,
         expectations=EXPECTATIONS,
         demonstrations=DEMONSTRATIONS,

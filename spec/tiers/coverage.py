@@ -7,7 +7,7 @@ LOOKUP, PROMOTE, ROUNDS, MISSING, STALL, RETRIEVE, RETRIEVE_TWO, BACKUP, BACKUP_
     "tier_retrieve_two", "tier_backup", "tier_backup_two",
 )  # fmt: skip
 RESET_READ, RESET_WRITE, RESET_FAIL, MIXED = "tier_reset_read", "tier_reset_write", "tier_reset_fail", "tier_mixed"
-TABLES, BLOCKS, HANG = "task_tables", "task_blocks", "task_hang"
+TABLES, BLOCKS, HANG, HANG_BESIDE = "task_tables", "task_blocks", "task_hang", "task_hang_beside"
 EVERY = (
     LOOKUP, PROMOTE, ROUNDS, MISSING, STALL, RETRIEVE, RETRIEVE_TWO, BACKUP, BACKUP_TWO, RESET_READ, RESET_WRITE,
     RESET_FAIL, MIXED,

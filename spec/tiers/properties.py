@@ -277,7 +277,7 @@ SAME_HIT = ActionProperty(
     id="a-repeated-match-is-of-the-same-hit",
     source="R-01",
     doc="Who asks again for a key on which it has a hit is told of that hit, and has one pin for it before and after.",
-    slices=(LOOKUP, PROMOTE, RETRIEVE),
+    slices=(LOOKUP, PROMOTE, ROUNDS, RETRIEVE),
     actions=("lookup_again",),
     formula=has_hit(r, h, c) & Primed(body=slot_pins(c)).eq(slot_pins(c)),
 )

@@ -276,6 +276,13 @@ SLICES = (
         task=2,
         doc="Tasks that hang.",
     ),
+    _task_slice(
+        "task_hang_beside",
+        request=2,
+        block=2,
+        task=1,
+        doc="A task that hangs, and another request that has a block meanwhile.",
+    ),
 )
 
 

@@ -6,8 +6,8 @@ from interlock.spec.language.properties import ActionProperty, Property
 from interlock.spec.language.terms import forall
 from interlock.spec.shared.frames import unchanged
 from interlock.spec.shared.sorts import block, request
-from interlock.spec.tiers.coverage import HANG, TABLES
-from interlock.spec.tiers.tasks_vocabulary import b, in_table, t, task, task_loads
+from interlock.spec.tiers.coverage import HANG, HANG_BESIDE, TABLES
+from interlock.spec.tiers.tasks_vocabulary import b, in_table, t, task, task_loads, task_of
 from interlock.spec.tiers.vocabulary import r
 
 _r, _b, _t = request.var("rv"), block.var("bv"), task.var("tv")
@@ -28,5 +28,14 @@ TASK_OTHERS: tuple[Property, ...] = (
         slices=(TABLES, HANG),
         actions=("give_block",),
         formula=forall(_r, _b, (_r.ne(r) | _b.ne(b)) >> unchanged(in_table(_r, _b))),
+    ),
+    ActionProperty(
+        id="what-one-request-gives-up-is-its-own",
+        source="B-183 ATOM #2053; contract Q31",
+        doc="A request whose stores are given up, or that lets its blocks go, leaves the blocks and tasks of others.",
+        slices=(HANG, HANG_BESIDE),
+        actions=("escape", "free_blocks"),
+        formula=forall(_r, _b, _r.ne(r) >> unchanged(in_table(_r, _b)))
+        & forall(_r, _t, _r.ne(r) >> unchanged(task_of(_r, _t))),
     ),
 )
