@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING
+from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING, VICTIM
 from interlock.spec.admission.judging import takes_in_all
 from interlock.spec.admission.predicates import entry, is_, phase, somebody
 from interlock.spec.admission.vocabulary import (
     WHOLE,
     crossed,
+    flush_order,
+    flush_report,
     free,
     full_sequence_fits,
     load_order,
     load_report,
+    output_due,
     owns,
+    prefix_entry_state,
+    prefix_entry_states,
     r,
+    store_hold,
     store_order,
     store_report,
     storing_off,
@@ -83,6 +89,31 @@ DEFERRAL_HAS_A_STORE = ActionProperty(
     actions=("plan_prefix_store", "store_for_another"),
     formula=Primed(body=store_order(r)).eq(1),
 )
+FLUSH_ONCE = ActionProperty(
+    id="a-held-store-is-flushed-once",
+    source="B-178 ROCm/ATOM #2261; contract J9",
+    doc="When the deadline of a hold passes, its flush is neither ordered yet nor reported.",
+    slices=LOSING,
+    applies=store_hold.is_("until_deadline", "until_unread"),
+    actions=("expire_hold",),
+    formula=flush_order(r).eq(0) & flush_report(r).eq(0),
+)
+ADMITTED_WITH_ITS_LOAD = ActionProperty(
+    id="what-lookup-finds-is-loaded",
+    source="contract Q8, R-01, R-02",
+    doc="Who is admitted to compute its prompt was told that nothing of it is in the tier, or on the way there.",
+    slices=LOADING,
+    actions=("admit",),
+    formula=~prefix_entry_states.one_of(prefix_entry_state(r), "pending", "ready"),
+)
+HANDLED_ONCE = ActionProperty(
+    id="an-output-is-handled-when-it-is-there",
+    source="contract Q20, Q26, section 6.1",
+    doc="What becomes of a request is seen from an output of its own that has come, and that nobody has looked at.",
+    slices=(*EVERY, VICTIM),
+    actions=("crosses_block", "stays_in_its_block", "finish"),
+    formula=output_due(r),
+)
 RESUMES_AFTER_A_FAILURE = ActionProperty(
     id="storing-resumes-only-after-a-failure",
     source="B-182 ROCm/ATOM #2053",
@@ -94,5 +125,5 @@ RESUMES_AFTER_A_FAILURE = ActionProperty(
 
 ORDERLY: tuple[Property, ...] = (
     NO_MORE_THAN_NEEDED, BETWEEN_CALLS, UPDATE_RETURNS, LOAD_OF_WHAT_FITS, LOAD_ONCE, STORE_ONCE, DEFERRAL_HAS_A_STORE,
-    RESUMES_AFTER_A_FAILURE,
+    FLUSH_ONCE, ADMITTED_WITH_ITS_LOAD, HANDLED_ONCE, RESUMES_AFTER_A_FAILURE,
 )  # fmt: skip
