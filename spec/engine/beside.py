@@ -34,7 +34,9 @@ BESIDE = (
     ),
     Slice(
         name="guess_again",
-        remove=_all_but(*_LOOP, "offer_sync", "sync_block_fails", "claim", "fail_running", "compute_held", "draft", "reject_draft"),
+        remove=_all_but(
+            *_LOOP, "offer_sync", "sync_block_fails", "claim", "fail_running", "compute_held", "draft", "reject_draft",
+        ),
         scope={"request": 1, "block": 4, "slot": 1},
         int_max=5,
         doc="A request that has been rolled back still has the block of its guess when a step could guess again.",
