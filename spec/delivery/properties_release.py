@@ -350,6 +350,14 @@ ONLY_FAILED = ActionProperty(
     actions=("compute_again",),
     formula=load_failed(r),
 )
+FAILURE_STAYS = ActionProperty(
+    id="a-failed-load-is-noted-whatever-the-others-say",
+    source="contract R-43, Q15, Q16; B-096 vllm #35943",
+    doc="A load of several that was reported as failed stays noted: the reports of the others do not take that back.",
+    slices=FAILING,
+    actions=("operation_ends",),
+    formula=(load_failed(r) | (receives(j) & (failed(j) > 0))) >> Primed(body=load_failed(r)),
+)
 PREEMPTED = ActionProperty(
     id="preemption-gives-back-idle-blocks",
     aliases=("R-60",),
@@ -430,6 +438,7 @@ RELEASE_PROPERTIES: tuple[Property, ...] = (
     LAST_OF_ALL,
     ONE_STEP,
     ONLY_FAILED,
+    FAILURE_STAYS,
     PREEMPTED,
     HELD_RELEASED,
     LOADS_END,

@@ -16,6 +16,7 @@ from interlock.spec.delivery.vocabulary import (
     load_failed,
     loads_owed,
     r,
+    receives,
     sends_owed,
     w,
 )
@@ -71,6 +72,11 @@ RELEASE_WITNESSES = (
         "the-hand-over-ends-before-the-last-send", acks_due(r).eq(1),
         "Of a hand-over the last word is heard while another connector's send is outstanding: nothing is released yet.",
         BOTH, actions=("worker_acknowledges",), source="contract R-41, R-51",
+    ),
+    _witness(
+        "a-load-succeeds-beside-one-that-failed", load_failed(r) & receives(j) & failed(j).eq(0),
+        "Of two loads of a request one was reported as failed, and then comes the report of the other.",
+        OPERATIONS, actions=("operation_ends",), source="contract R-43; B-072 vllm #51786",
     ),
     _witness(
         "some-request-is-computed-after-a-failed-load", exists(j, failed(j) > 0), "A load fails and is reported.",

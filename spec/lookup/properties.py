@@ -205,6 +205,14 @@ WINDOWS_SLIDE = Invariant(
     & forall(g, p, q, q2, (settled(g, q) & ahead(q, q2) & covers(g, p, q2) & ~ahead(q, p)) >> covers(g, p, q)),
     premise=exists(g, p, q, q2, settled(g, q) & ahead(q, q2) & covers(g, p, q) & settled(g, q2) & ~covers(g, p, q2)),
 )
+FAILED_IS_NO_HIT = ActionProperty(
+    id="what-was-not-stored-ends-no-hit",
+    source="contract 3.2 complete_store, I-43",
+    doc="Once the store of a chunk has failed, or the chunk was evicted, no hit that needs it is there or to come.",
+    slices=SOME_TO_COME,
+    actions=("chunk_failed", "chunk_evicted"),
+    formula=forall(q, covers(g, p, q) >> Primed(body=~may_have(g, q))),
+)
 MODEL_IS_LAID_DOWN = ActionProperty(
     id="model-and-prompt-only-grow",
     source="contract 5(d), 3.2",
@@ -276,6 +284,6 @@ WITNESSES = (
 
 PROPERTIES: tuple[Property, ...] = (
     FOUND_IS_READY, NOTHING_LONGER, LATER_IS_OWN, LATER_IS_SHARED, NOTHING_MISSED, ASKED_ONCE, ASKED_FOR_NEWS,
-    WIDER_FIRST, WINDOWS_SLIDE, MODEL_IS_LAID_DOWN, FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
+    WIDER_FIRST, WINDOWS_SLIDE, FAILED_IS_NO_HIT, MODEL_IS_LAID_DOWN, FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
     *FURTHER_TIER, *WITNESSES, *LEMMAS, *prompt_order.lemmas(EVERY),
 )  # fmt: skip

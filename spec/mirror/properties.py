@@ -292,12 +292,27 @@ LISTED_ONCE = ActionProperty(
     actions=("plan_save",),
     formula=~Primed(body=listed_twice(k)),
 )
+REFUSED_COMES_AGAIN = ActionProperty(
+    id="a-refused-store-is-tried-again",
+    source="contract J2; B-025 vllm #25856",
+    doc="A store that the tier refuses is not passed: the cursor of its request stays, so the next scan comes to it.",
+    slices=(BATCH, ALL),
+    actions=("refuse_store",),
+    formula=Primed(body=store_cursor(r)).eq(store_cursor(r)),
+)
 
 
 _witness = witnesses_of("mirror")
 
 WITNESSES = (
     _witness("some-cancel-asked", exists(r, cancel_asked(r)), "A request is cancelled.", *CANCELLING),
+    *(
+        _witness(
+            f"a-{state}-request-is-cancelled", seat_state(r).eq(seat_states[state]), f"A {state} request is cancelled.",
+            *slices, actions=("cancel",), source="contract Q30, R-52",
+        )
+        for state, slices in (("queued", (TABLE, MATCH)), ("running", CANCELLING), ("preempted", (TABLE, SAVES)))
+    ),
     _witness("some-request-done", exists(r, _done), "A request is over.", SAVES, MATCH),
     _witness(
         "some-answer-impossible", exists(r, _queued & ((hit(r) < 0) | (hit(r) > 2))), "A connector answers nonsense.",
@@ -334,6 +349,7 @@ PROPERTIES = (
     ROWS_ARE_ONES, CLEAN_START, HIT_IN_RANGE,
     ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, FINISH_COVERS, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
     IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, LISTED_ONCE,
+    REFUSED_COMES_AGAIN,
     *OTHERS,
     *WITNESSES,
 )  # fmt: skip
