@@ -9,6 +9,7 @@ from interlock.spec.groups.coverage import (
     RECENCIES,
     RECENCY,
     RECENCY_AGAIN,
+    RECENCY_OF_GROUPS,
     RECENCY_OF_HITS,
     REPORTS,
     TWO_READERS,
@@ -210,6 +211,26 @@ NEEDED_IS_RECENT_FROM_BLOCKS = Invariant(
     premise=NEEDED_IS_RECENT.premise,
     applies=window.is_("one"),
 )
+WINDOWS_GO_FIRST = Invariant(
+    id="windowed-chunk-goes-before-a-full-one",
+    source="contract 5(d) _touch: keys of full groups, then of windowed ones, made recent from the last to the first",
+    doc=(
+        "Of what the last hit, or store, needs, a chunk of a windowed group is less recent than one of a full group, "
+        "which every longer hit needs too."
+    ),
+    slices=(RECENCY_OF_GROUPS, RECENCY_OF_HITS),
+    formula=forall(
+        c, c2,
+        (
+            occupied(c) & occupied(c2) & wanted(c) & wanted(c2)
+            & windowed(slot_group(c)) & ~windowed(slot_group(c2))
+        )
+        >> recency.before(c, c2),
+    ),
+    premise=exists(
+        c, c2, occupied(c) & occupied(c2) & wanted(c) & wanted(c2) & windowed(slot_group(c)) & ~windowed(slot_group(c2))
+    ),
+)  # fmt: skip
 EVICTED_FOR_ROOM = ActionProperty(
     id="nothing-evicted-while-there-is-room",
     source="contract 3.2 prepare_store; known failures, family EFFECT",
