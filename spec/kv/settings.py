@@ -29,7 +29,8 @@ PRESETS = (
     ),
     _preset(
         "vllm-0.20.2/OffloadingConnector",
-        "Also 0.19.0 to 0.21.0: nothing steps the engine once the last request has gone; there is no reset_cache().",
+        "Also 0.19.0 to 0.21.0: nothing steps the engine once the last request has gone; there is no reset_cache(). "
+        "(Up to 0.20.2 an ended request keeps its blocks while they are stored, which is left out.)",
         store_dedup="in_flight", source_hold="fence", idle="none", finish_store="no", match_busy="proceed",
         kv_reset="ignored", stale_work="left_out",
     ),
