@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.properties import Invariant, LeadsTo, Property, Witness
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, Witness
 from interlock.spec.language.terms import exists, forall
 from interlock.spec.pipeline.judging import in_metadata, is_a_target, not_after
 from interlock.spec.pipeline.predicates import building, dispatched
@@ -101,6 +101,14 @@ BOOKS: tuple[Property, ...] = (
             & ((forward_order(w, t) > 0) >> (step_order(w, t) > 0)),
         ),
         premise=exists(w, t, step_order(w, t) > 0),
+    ),
+    ActionProperty(
+        id="a-store-goes-with-a-step-that-computes",
+        source="contract J1, R-25",
+        doc="What a running request has is stored by steps that compute something, not by an empty one.",
+        slices=EVERY,
+        actions=("plan_store",),
+        formula=has_forward(t),
     ),
     Witness(
         id="a-step-computes-without-allocating",
