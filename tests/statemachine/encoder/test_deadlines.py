@@ -1,9 +1,10 @@
 """How long a request is put off, and what follows: the item is given up, encoded, and never waited for again."""
 
 import pytest
-from support.encoder_engine import feature
+from support.encoder_engine import Engine, Request, feature
 
 from interlock.statemachine.deadlines import Deadlines
+from interlock.statemachine.encoder import EncoderCacheScheduler
 
 
 def state(engine, name):
@@ -201,6 +202,35 @@ def test_one_whose_other_item_is_given_up_is_not_unrecoverable(engine):
     assert e.seen[3, "defer", "A"] == e.seen[3, "fail_unavailable", "A"] == 1
 
 
+def gives_up_what_it_has_computed():
+    """Under this old value a request without data of x is put off for x although its tokens are computed."""
+    offered = set()
+    e = Engine(deadline=1, offered=offered.__contains__, changes={"ec_future": "all_features"})
+    e.add("A", feature("x", 0, here=False), covered=4)
+    e.step()
+    offered.add("x")
+    e.step()
+    assert (state(e, "A"), entry(e, "x")) == ("stalled", "unavailable")
+    return e
+
+
+def test_one_that_needs_no_more_what_it_gave_up_is_not_unrecoverable():
+    e = gives_up_what_it_has_computed()
+    assert e.machine.take_unavailable_requests() == frozenset()
+    e.step()
+
+    assert state(e, "A") == "running"
+
+
+def test_who_comes_under_the_id_of_one_that_gave_up_has_given_up_nothing():
+    e = gives_up_what_it_has_computed()
+    e.finish("A")
+    assert e.machine.take_unavailable_requests() == frozenset()
+    e.add("A", feature("x", 0, here=False))
+
+    assert e.machine.take_unavailable_requests() == frozenset()
+
+
 def test_after_a_yes_the_next_no_is_a_first_one(engine):
     offered = {"x"}
     e = engine(deadline=3, cells=1, shares=1, offered=offered.__contains__)
@@ -250,6 +280,20 @@ def test_deadlines_are_told_once_in_the_order_in_which_they_end():
     assert list(deadlines.due()) == []
     deadlines.put_off("A", "x")
     assert list(deadlines.due()) == [("A", "x")]
+
+
+@pytest.mark.parametrize(("at_s", "goes_on"), [(0, False), (59.9, False), (60, True)])
+def test_unless_it_is_told_otherwise_a_request_waits_for_an_item_for_a_minute(at_s, goes_on):
+    now = [0.0]
+    machine = EncoderCacheScheduler(num_slots=1, num_cells=1, num_workers=1, num_kv_shares=1, clock=lambda: now[0])
+    request = Request("A", (feature("x", 4),))
+    machine.on_new_request(request)
+    assert not machine.ensure_cache_available(request, 0)
+    machine.build_connector_meta()
+    now[0] = at_s
+    machine.take_unavailable_requests()
+
+    assert machine.ensure_cache_available(request, 0) is goes_on
 
 
 @pytest.mark.parametrize(("at", "spent"), [(4, False), (5, True), (6, True)])

@@ -227,6 +227,35 @@ def test_room_in_the_encoder_cache_is_made_by_what_nobody_uses_oldest_first(engi
     assert sorted(e.workers[0].cache) == ["y", "z"]
 
 
+def test_an_item_that_is_used_once_more_makes_room_after_those_that_are_not(engine):
+    e = engine(slots=2, offered=lambda item: False)
+    for name, item in (("A", "x"), ("B", "y"), ("C", "x")):
+        e.add(name, feature(item, 0))
+        e.step()
+        e.finish(name)
+    e.add("D", feature("z", 0))
+    e.step()
+
+    assert sorted(e.workers[0].cache) == ["x", "z"]
+
+
+def test_what_a_running_request_has_found_is_not_counted_as_room(engine):
+    """Nobody uses x, so its slot could be made free, but for this visit, which is to read it."""
+    e = engine(slots=1, offered=lambda item: False)
+    r = e.add("R", feature("x", 8), feature("y", 12))
+    e.step()
+    e.add("A", feature("x", 0))
+    e.running.remove(r)  # it sits a step out
+    e.step()
+    e.finish("A")
+    e.running.append(r)
+    e.step()
+
+    assert r.counted == 12  # up to y, for which there is no slot
+    e.step()
+    assert r.counted == 20
+
+
 def test_what_the_visit_has_found_is_not_counted_as_room(engine):
     e = engine(slots=1, offered=lambda item: False)
     e.add("A", feature("x", 0))

@@ -144,6 +144,25 @@ def test_a_block_that_is_allocated_anew_is_not_wrong():
     assert not r.owes
 
 
+def test_a_new_block_is_not_wrong_for_what_it_held_before():
+    """Here its next holder computes but one token of it in this step, which alone would settle one token."""
+    for step in ([(HeldRequest("C", [[5, 8]], 4, 8), 1)], []):
+        r = recovery()
+        r.take_report(LoadReport({8}), [running("A", [7, 8], 8)])
+        r.dispatched(step, new_block_ids=[8])
+
+        assert not r.owes
+
+
+@pytest.mark.parametrize(("loaded", "left"), [(8, 4), (6, 2), (4, 0), (0, 0)])
+def test_what_a_request_goes_back_to_counts_first_what_the_gpu_had(loaded, left):
+    """Of 8 cached tokens so many were loaded, the last ones; it goes back to 4."""
+    q = HeldRequest("A", [[7, 8, 9]], 11, 11, scheduled=(3,), num_cached_tokens=8, num_external_tokens=loaded)
+    done = recovery().take_report(LoadReport({8}), [q]).rollbacks["A"]
+
+    assert (done.num_cached_tokens, done.num_external_tokens) == (4, left)
+
+
 # -- the policy fail -------------------------------------------------------------------------------------
 
 
