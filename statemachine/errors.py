@@ -78,6 +78,15 @@ class NoOpenVisit(SpecificationViolation):
         super().__init__(f"{call}: schedule() is not in a visit to that request; ensure_cache_available opens it")
 
 
+class ImpossibleGrant(SpecificationViolation):
+    """A request is granted external tokens that its lookup has not found, or that its blocks have no room for."""
+
+    def __init__(self, request_id: str, granted: int, wrong: str, right: str) -> None:
+        super().__init__(
+            f"update_state_after_alloc: request {request_id!r} is granted {granted} external tokens {wrong}: {right}"
+        )
+
+
 class UnknownPolicy(ValueError):
     """No eviction policy has this name."""
 

@@ -177,10 +177,17 @@ class KVOffloadMachine:
         return answer
 
     def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
-        """Noted, and done with the metadata: requests that were running had their blocks first."""
+        """Noted, and done with the metadata: requests that were running had their blocks first.
+
+        Raises:
+            ImpossibleGrant: not so many external tokens were found, they end within a block, or there are no blocks
+                for them.
+        """
         per_group = cast("Sequence[Sequence[int]]", block_ids if len(self._groups) > 1 else (block_ids,))
         tables = tuple([tuple(table) for table in per_group])
         tracked = self._tracked.of(request, "update_state_after_alloc")
+        if num_external_tokens:
+            self._loads.refuse_impossible(tracked, tables, num_external_tokens)
         self._visits.append(Visit(tracked, tables, num_external_tokens))
 
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:

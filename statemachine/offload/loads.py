@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import repeat
 
-from interlock.statemachine.errors import SpecificationViolation, UnsupportedGroups
+from interlock.statemachine.errors import ImpossibleGrant, SpecificationViolation, UnsupportedGroups
 from interlock.statemachine.lookup import Answer, FullAttention, longest_hit
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.rules import GroupRules
 from interlock.statemachine.offload.tracked import NOTHING, Found, Tracked
+from interlock.statemachine.plural import counted
 from interlock.statemachine.port import NULL_BLOCK
 
 
@@ -54,11 +56,30 @@ class Loads:
             return None, False
         return external, bool(found.chunks)  # a hit may end where a window needs nothing
 
+    def refuse_impossible(self, tracked: Tracked, tables: Sequence[Sequence[int]], num_tokens: int) -> None:
+        """Makes sure that so many tokens have been found, and that there are blocks for them.
+
+        Args:
+            tables: the request's blocks, per group.
+
+        Raises:
+            ImpossibleGrant: not so many were found, or there is no room for them.
+        """
+        local, found = tracked.local_tokens, tracked.found
+        total, most = local + num_tokens, 0 if found.later else found.tokens - local
+        if not 0 < num_tokens <= most or total % self._hash_tokens:
+            wrong = f"where its lookup has found {max(most, 0)}, in blocks of {self._hash_tokens}"
+            raise ImpossibleGrant(tracked.request.request_id, num_tokens, wrong, "grant what it answered, or 0")
+        for group, table in zip(self._groups, tables, strict=True):
+            if len(table) * group.block_size < total:
+                wrong = f"beyond {local}, and has {counted(len(table), 'block')} of {group.block_size}"
+                raise ImpossibleGrant(tracked.request.request_id, num_tokens, wrong, "pass its whole table")
+
     def plan(self, tracked: Tracked, num_tokens: int) -> int:
         """So many tokens of what was found are to be loaded; how long the hit is with what the GPU has.
 
         Raises:
-            SpecificationViolation: they are fewer, and a window that then has to be loaded is not in the tier.
+            SpecificationViolation: they are others, and a block that then has to be loaded is not in the tier.
         """
         found, total = tracked.found, tracked.local_tokens + num_tokens
         if total != found.tokens:
@@ -126,7 +147,7 @@ class Loads:
         for group in self._groups:
             local, kept = tracked.local_tokens // group.block_size, group.kind.first_kept(tokens)
             for place in range(max(group.kind.first_needed(tokens), local), -(-tokens // group.block_size)):
-                chunk = self._loadable_chunk(group.key(hashes, place))
+                chunk = self._loadable_chunk(group.key(hashes, place)) if place < group.num_keys(hashes) else None
                 if chunk is None:
                     raise SpecificationViolation(
                         f"request {tracked.request.request_id}: a hit of {tracked.found.tokens} tokens was found, and "

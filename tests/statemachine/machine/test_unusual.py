@@ -2,7 +2,8 @@
 
 import pytest
 
-from interlock.statemachine.errors import RequestIdInUse, UnknownRequest
+from interlock.statemachine.errors import ImpossibleGrant, RequestIdInUse, UnknownRequest
+from interlock.statemachine.lookup import FullAttention, SlidingWindow
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.port import ScheduledRequest, ScheduledStep
 
@@ -159,3 +160,57 @@ def test_an_id_in_use_is_refused(driver):
 
     with pytest.raises(RequestIdInUse, match="'A' has not ended"):
         d.add("A", ["h1"])
+
+
+# -- grants: what a lookup has found is loaded, all of it or what begins it, or nothing ----------------------
+
+
+def found(d):
+    """B, of whose prompt the tier has two blocks, and which has been told so."""
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3])
+    jobs = d.build().store_jobs
+    d.update(completed=[job.job for job in jobs])
+    return d.add("B", ["h1", "h2", "h3"])
+
+
+@pytest.mark.parametrize(
+    ("local", "granted", "blocks", "said"),
+    [
+        (
+            0,
+            6,
+            [7, 8],
+            "granted 6 external tokens where its lookup has found 8, in blocks of 4: grant what it answered",
+        ),
+        (0, -4, [7, 8], "granted -4 external tokens where its lookup has found 8, in blocks of 4: grant what it"),
+        (0, 12, [7, 8, 9], "granted 12 external tokens where its lookup has found 8, in blocks of 4: grant what it"),
+        (1, 8, [1, 7, 8], "granted 8 external tokens where its lookup has found 4, in blocks of 4: grant what it"),
+        (2, 4, [1, 2, 7], "granted 4 external tokens where its lookup has found 0, in blocks of 4: grant what it"),
+        (0, 8, [7], "granted 8 external tokens beyond 0, and has 1 block of 4: pass its whole table"),
+        (1, 4, [7], "granted 4 external tokens beyond 4, and has 1 block of 4: pass its whole table"),
+    ],
+)
+def test_a_grant_that_cannot_be_is_refused_and_nothing_has_changed(driver, local, granted, blocks, said):
+    d = driver()
+    b = found(d)
+    offered, _ = d.match("B", local)
+
+    with pytest.raises(ImpossibleGrant, match=f"^update_state_after_alloc: request 'B' is {said}"):
+        d.machine.update_state_after_alloc(b, blocks, granted)
+    d.machine.update_state_after_alloc(b, [1, 2, 7, 8][2 - local :][:2], offered)
+    assert len(d.build().load_jobs) == offered // 4
+
+
+def test_what_is_to_be_asked_about_later_cannot_be_granted(driver):
+    """Its lookup has found a store that is under way, of one group; the other's is over."""
+    d = driver(groups=(FullAttention(4), SlidingWindow(4, 4)), chunks=8)
+    d.add("A", ["h1"])
+    d.admit("A", [[1, 2], [3, 4]])
+    first, _ = d.build().store_jobs
+    d.update(completed=[first.job])
+    b = d.add("B", ["h1", "h2"])
+    assert d.match("B") == (None, False)
+
+    with pytest.raises(ImpossibleGrant, match="where its lookup has found 0"):
+        d.machine.update_state_after_alloc(b, [[5], [6]], 4)
