@@ -38,7 +38,7 @@ from interlock.statemachine.ledger.containers import (
     RecordedRelation,
     Records,
 )
-from interlock.statemachine.table import Move, Stepper
+from interlock.statemachine.table import Move
 
 Question = Callable[..., str | None]
 AnyFunction = Function | RecordedFunction | ColumnFunction
@@ -68,13 +68,11 @@ class Ledger:
         self._sizes = dict(sizes)
         self._domains = dict(domains or {})
         self._variables: dict[str, AbstractSet[Any] | AnyFunction] = {}
-        self.tables: dict[str, Stepper] = {}
         names = self._names()
         self._functions = self.program.bind(names)
         for table in self.program.tables.values():
             stepper = table.bind(lambda row: self._functions.get(row.guard_name, _not_of_this_site))
-            self.tables[table.name] = stepper
-            names |= {f"{way}_{table.name}": getattr(stepper, way) for way in ("step", "find", "has")}
+            names[f"step_{table.name}"] = stepper.step
 
     def do(self, action: str, *arguments: Any) -> list[Move]:
         """Do an action, or raise and change nothing.

@@ -50,14 +50,3 @@ class Stepper:
                 return target
         entity = arguments[: self._entity_arity]
         raise IllegalTransition(self._lifecycle, entity, state, event, self._rule(state, event))
-
-    def find(self, state: str, event: str, arguments: tuple[Any, ...] = ()) -> str | None:
-        """As :meth:`step`, but ``None`` where no row applies: an event fired for many entities."""
-        for guard, target in self._moves.get((state, event), ()):
-            if guard is None or guard(*arguments):
-                return target
-        return None
-
-    def has(self, state: str, event: str) -> bool:
-        """Whether there is any row, whatever its guard."""
-        return (state, event) in self._moves

@@ -132,7 +132,7 @@ def read_trace(path: Path | str) -> Trace:
 
 def _first(error: ValidationError) -> str:
     """The first complaint of pydantic as part of a sentence."""
-    complaint = error.errors(include_url=False, include_context=False)[0]
+    complaint = error.errors()[0]
     where = ".".join(str(p) for p in complaint["loc"])
     text = complaint["msg"].rstrip(".")
     return f"field {where}: {text}" if where else text

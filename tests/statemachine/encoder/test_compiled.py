@@ -93,6 +93,14 @@ def test_the_listing_is_printed_for_each_part(capsys):
     assert "`defer/is-asked`" in capsys.readouterr().out
     assert main([]) == 0
     assert "`plan_store/not-in-flight`" in capsys.readouterr().out
+    assert main(["interlock", "recovery"]) == 0
+    assert "`compute_held/shared-blocks-are-awaited`" in capsys.readouterr().out
+    assert main(["interlock", "groups"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    (fenced,) = [line for line in shown if "`fenced_when_planned`" in line]
+    assert fenced == "| compiled | term | `fenced_when_planned` | windowed(g) | group_fences | seeds 003 |"
+    assert "match/one-group" in shown[2]
+    assert any("`offload.kept.Kept`" in line for line in shown)
 
 
 @pytest.mark.parametrize(

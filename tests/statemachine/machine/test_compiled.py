@@ -15,8 +15,9 @@ from interlock.spec.language.terms import Int, Sub
 from interlock.spec.language.variables import Site
 from interlock.statemachine import machine, offload, pool
 from interlock.statemachine.decisions import compile_program
+from interlock.statemachine.decisions.layout import lay_out
 from interlock.statemachine.decisions.listing import listing, markdown
-from interlock.statemachine.errors import GuardViolation, IllegalTransition, RangeViolation
+from interlock.statemachine.errors import CompileError, GuardViolation, IllegalTransition, RangeViolation
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.table import compile_table
 
@@ -77,6 +78,8 @@ def test_the_listing_says_what_is_compiled_and_what_is_not():
 
     assert "store_dedup" in compiled["plan_store/not-in-flight"].switches
     assert "source_hold" in compiled["block/used/finish"].switches
+    assert compiled["plan_store/in_flight"].text == "in_flight(b) := true"
+    assert re.match(r"must_flush\(j\) := true where ~job_loads\(j\) & ", compiled["allocate/must_flush"].text)
     assert {r.where for r in rows if r.how == "hand-written"} == {r.where for r in rows if r.kind == "choice"}
     assert not any(r.switches for r in rows if r.how == "hand-written")
     for r in rows:
@@ -124,6 +127,25 @@ def test_an_illegal_transition_says_what_would_be_legal():
     error = refused.value
     assert (error.lifecycle, error.entity, error.state, error.event) == ("request", ("A",), "absent", "plan_store")
     assert error.rule == "legal now: add_request; legal from: scheduled (contract J1)"
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "state", "event", "rule"),
+    [
+        ("job", "completed", "acknowledge", "legal now: build_connector_meta; legal from: store_in_flight, "),
+        (
+            "chunk",
+            "absent",
+            "fly",
+            "legal now: plan_store, plan_finish_store, plan_lazy_store; the table has no such event",
+        ),
+        ("chunk", "nowhere", "fly", "nowhere has no way out; the table has no such event"),
+    ],
+)
+def test_where_no_row_is_it_is_said_what_is_legal(lifecycle, state, event, rule):
+    table = compile_table(SPECIFICATION, lifecycle, SPECIFICATION.switch_values())
+
+    assert table.rule(state, event).startswith(rule)
 
 
 def test_an_illegal_transition_says_which_guards_its_rows_have():
@@ -177,6 +199,15 @@ def test_a_job_that_has_ended_leaves_nothing_behind():
     assert not any(0 in v for n, v in books._variables.items() if n.startswith("job_") or n == "pending_count")
     assert books.relation("in_flight") == set()
     assert books.function("chunk_state") == {0: "ready"}
+
+
+def test_what_runs_reads_no_ghost_and_says_which_it_was_to_read():
+    layout = lay_out(SPECIFICATION, (), ())
+    ghost = next(v.name for v in SPECIFICATION.variables if v.site == Site.GHOST)
+
+    with pytest.raises(CompileError, match=f"^ghost {ghost} cannot be read by what runs$"):
+        layout.use(ghost)
+    assert not layout.used
 
 
 def test_a_condition_of_which_the_switches_leave_nothing_is_always_true():

@@ -1,5 +1,7 @@
 """What a lookup says after a failure, and how long it says "later"."""
 
+import pytest
+
 from interlock.spec.engine import SPECIFICATION as ENGINE
 from interlock.statemachine.recovery import Offers
 
@@ -81,10 +83,10 @@ class Time:
         return self.now
 
 
-def put_off(driver, deadline):
+def put_off(driver, **options):
     """A preempted request of whose blocks one is in the tier, and one is under way to it."""
     time = Time()
-    d = driver(options={"clock": time, "deadline": deadline})
+    d = driver(options={"clock": time, **options})
     d.add("A", ["h1", "h2"])
     d.admit("A", [1, 2, 3])
     first, _ = d.build().store_jobs
@@ -103,6 +105,15 @@ def test_put_off_while_its_store_is_open_and_for_so_long_only(driver):
     time.now = 5.0
     assert d.match("A") == (0, False)
     assert d.match("A") == (0, False)  # blocks were not found for it: it asks again
+
+
+@pytest.mark.parametrize(("at_s", "answer"), [(59.9, (None, False)), (60.0, (0, False))])
+def test_unless_it_is_told_otherwise_a_request_is_put_off_for_a_minute(driver, at_s, answer):
+    d, time = put_off(driver)
+    d.match("A")
+    time.now = at_s
+
+    assert d.match("A") == answer
 
 
 def test_the_deadline_counts_from_the_first_answer(driver):

@@ -18,6 +18,22 @@ def test_a_block_whose_store_is_in_flight_is_not_stored_again(driver):
     assert d.build().store_jobs == ()
 
 
+@pytest.mark.parametrize("chunks", [4, 1])
+def test_a_request_whose_blocks_are_all_stored_is_scanned_no_more(driver, chunks):
+    """With one chunk the second block has no room until the first one's store has failed."""
+    d = driver(chunks=chunks)
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3])
+    d.build()
+    assert d.machine._behind == (set() if chunks > 1 else {"A"})
+    if chunks == 1:
+        d.update(failed=[0])
+        d.go_on("A", 9, 1)
+        assert pairs(d.build().store_jobs) == [(2, 0)]
+
+    assert not d.machine._behind
+
+
 def test_flipping_the_switch_in_the_specification_alone_brings_the_double_store_back(driver):
     d = driver(store_dedup="per_step")
     first = d.store_one("A", "h1", block=1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 
 import pytest
 
@@ -39,7 +41,7 @@ def test_a_trace_comes_back_as_it_was_written(tmp_path):
     assert read.header == written.header
     assert read.header.spec_digest == SPECIFICATION.digest
     assert read.header.events == 3
-    assert read.place(1) == f"{path}:3"
+    assert read.place(1) == written.place(1) == f"{path}:3"
 
 
 def test_keywords_that_are_fields_stay_fields_and_entities_become_strings():
@@ -69,6 +71,7 @@ def test_a_growing_trace_appears_when_its_block_ends(tmp_path):
         trace.record("add_request", request="A")
         trace.flush()
         assert not path.exists()
+        assert trace.partial.parent == tmp_path  # beside its place: a rename between file systems is a copy
         assert len(lines(trace.partial)) == 2
         trace.record("finish", request="A")
 
@@ -91,6 +94,50 @@ def test_nothing_is_left_half_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_run_that_broke_is_told_also_where_its_lines_are_gone(tmp_path):
+    def breaks(trace):
+        trace.partial.unlink()
+        raise RuntimeError("the run broke")
+
+    with pytest.raises(RuntimeError, match="the run broke"), TraceWriter(tmp_path / "t.jsonl", HEAD) as writer:
+        breaks(writer)
+
+
+def test_a_file_is_for_whoever_may_read_its_folder(tmp_path):
+    path = tmp_path / "t.jsonl"
+    before = os.umask(0o027)
+    try:
+        write_trace(path, HEAD, EVENTS)
+    finally:
+        assert os.umask(before) == 0o027
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_header_has_what_it_is_given(tmp_path):
+    path = tmp_path / "t.jsonl"
+    given = {
+        "preset": "seed", "switches": {"idle": "drain"}, "slice_": "tiny", "scope": {"worker": 2},
+        "elements": {"block": ["3", "4"]}, "created_by": "a test", "meta": {"release": "0.32.0"},
+    }  # fmt: skip
+    write_trace(path, header(SPECIFICATION, source="explorer", **given), [])
+    read = read_trace(path).header
+
+    assert (read.schema_, read.kind, read.spec, read.source) == (1, "interlock-trace", SPECIFICATION.name, "explorer")
+    assert given == {
+        "preset": read.preset, "switches": read.switches, "slice_": read.slice, "scope": read.scope,
+        "elements": {sort: list(names) for sort, names in (read.elements or {}).items()},
+        "created_by": read.created_by, "meta": read.meta,
+    }  # fmt: skip
+
+
+def test_a_header_without_more_is_of_the_default_preset():
+    read = header(SPECIFICATION, source="embedded")
+
+    assert (read.preset, read.switches, read.slice, read.scope) == ("interlock", {}, None, {})
+    assert (read.elements, read.created_by, read.events, read.meta) == (None, "", None, {})
+
+
 def test_an_old_file_survives_a_failed_write(tmp_path):
     path = tmp_path / "t.jsonl"
     write_trace(path, HEAD, EVENTS)
@@ -102,8 +149,16 @@ def test_an_old_file_survives_a_failed_write(tmp_path):
 
 
 def test_a_writer_writes_in_its_block_only(tmp_path):
+    writer = TraceWriter(tmp_path / "t.jsonl", HEAD)
     with pytest.raises(RuntimeError, match="with block"):
-        TraceWriter(tmp_path / "t.jsonl", HEAD).record("finish", request="A")
+        writer.record("finish", request="A")
+    assert writer.partial == tmp_path / "t.jsonl"
+    writer.flush()  # nothing is written, so nothing is handed over
+    with writer:
+        assert writer.record("finish", request="A").seq == 0
+        assert writer.events == 1
+    with pytest.raises(RuntimeError, match="with block"):
+        writer.record("finish", request="A")
 
 
 HEADER = json.dumps(
