@@ -20,6 +20,7 @@ import resource
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,16 @@ SLOW_S = 5.0
 """Tests that take more processor time are left out."""
 KEPT = ("decisions/", "table/")
 """What these make is kept for the process: any test of a file that reaches them can notice, and not just the first."""
+OWN = {
+    "decisions/": (
+        "tests/statemachine/machine/test_against_specification.py",
+        "tests/statemachine/machine/test_batches.py",
+        "tests/statemachine/machine/test_compiled.py",
+        "tests/statemachine/machine/test_standing.py",
+        "tests/statemachine/encoder/test_compiled.py",
+    ),
+}
+"""Tests that are about these files alone: they are run first, because quicker ones of whatever uses them abound."""
 
 
 @dataclass
@@ -79,18 +90,35 @@ def test_files(file: str) -> list[str]:
 
 
 def select(known: Mapping[str, Tests], file: str, lines: range, tests_s: float) -> dict[str, float]:
-    """Tests that reach a function, the quickest first, so many that they take `tests_s` together."""
+    """Tests that reach a function, so many that they take `tests_s` together, and as many more of a file's own.
+
+    The quickest first; of what is kept, one of each test's parameters before the others.
+    """
     reach: dict[str, float] = {}
     for tests in map(known.__getitem__, filter(known.__contains__, test_files(file))):
         here = {t for t, some in tests.reached.get(file, {}).items() if any(n in lines[1:] for n in some)}
         if here and file.startswith(KEPT):
             here = set(tests.seconds)
         reach |= {t: tests.seconds[t] for t in here if tests.seconds.get(t, SLOW_S) < SLOW_S}
+    own = next((files for begin, files in OWN.items() if file.startswith(begin)), ())
+    first = {t: s for t, s in reach.items() if t.startswith(own)} if own else {}
+    others = {t: s for t, s in reach.items() if t not in first}
+    return {t: s for some in (first, others) for t, s in within(some, tests_s, each=file.startswith(KEPT)).items()}
+
+
+def within(tests: Mapping[str, float], tests_s: float, *, each: bool) -> dict[str, float]:
+    """So many of some tests that they take `tests_s` together; `each`: all with their quickest parameters first."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for seconds, test in sorted((seconds, test) for test, seconds in tests.items()):
+        function = test.partition("[")[0]
+        turns.append((seen[function] if each else 0, seconds, test))
+        seen[function] += 1
     picked: dict[str, float] = {}
-    for test, seconds in sorted(reach.items(), key=lambda x: x[1]):
-        if picked and sum(picked.values()) + seconds > tests_s:
+    for _, _, test in sorted(turns):
+        if picked and sum(picked.values()) + tests[test] > tests_s:
             break
-        picked[test] = seconds
+        picked[test] = tests[test]
     return picked
 
 

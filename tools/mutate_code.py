@@ -2,6 +2,7 @@
 
     python tools/mutate_code.py --sample 400                      # a share of each file, the same for a given --seed
     python tools/mutate_code.py --only 'pool/*' --sample 0        # all mutants of some files
+    python tools/mutate_code.py --mutant 'pool/lru.py:LeastRecentlyUsed.order#12'   # one that has survived, once more
 
 (`interlock mutate` does the same to the specification.) Each mutant is tried in a process of its own, by the tests of
 its part of `statemachine/` (`TESTS` in `tools/code_trials.py`) that reach the changed function and take less than five
@@ -97,6 +98,14 @@ def matches(name: str, globs: Iterable[str] | None) -> bool:
     return not globs or any(fnmatch(name, glob) for glob in globs)
 
 
+def numbered(names: Iterable[str]) -> dict[str, list[int]]:
+    """The numbers of named mutants (``FILE:FUNCTION#NUMBER``) by file."""
+    found: dict[str, list[int]] = {}
+    for name in names:
+        found.setdefault(name.partition(":")[0], []).append(int(name.rpartition("#")[2]))
+    return found
+
+
 def say(line: str) -> None:
     """On stderr: how far it is."""
     print(line, file=sys.stderr, flush=True)
@@ -150,9 +159,16 @@ def tried(given: argparse.Namespace, files: Iterable[str], runner: trials.Runner
     sources = {f: Source(f) for f in files}
     sizes = {f: len(s) for f, s in sources.items() if len(s)}
     share = shares(sizes, given.sample)
+    numbers = {f: chosen(f, sizes[f], share[f], given.seed) for f in sizes if share[f]}
+    if given.mutant:
+        numbers = numbered(given.mutant)
+        there = {sources[f].mutant(n).name for f, some in numbers.items() for n in some if n < len(sources[f])}
+        if gone := [name for name in given.mutant if name not in there]:
+            say(f"mutate_code: there is no mutant {gone[0]} now: name one as the last run has printed it")
+            return 2
+        share = {f: len(some) for f, some in numbers.items()}
     print(f"{sum(sizes.values())} mutants, {sum(share.values())} of them tried (seed {given.seed})", flush=True)
     run = Run(runner, known, given.tests_s, given.jobs)
-    numbers = {f: chosen(f, sizes[f], share[f], given.seed) for f in sizes if share[f]}
     done: dict[str, str] = {}
     try:
         for i, (f, some) in enumerate(numbers.items(), 1):
@@ -176,6 +192,7 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", metavar="GLOB", help="files below statemachine/ (default: all)")
+    parser.add_argument("--mutant", action="append", metavar="NAME", help="only this one, named as it was printed")
     parser.add_argument("--sample", type=int, default=400, metavar="N", help="how many mutants; 0: all (default 400)")
     parser.add_argument("--seed", type=int, default=0, help="which ones (default 0)")
     parser.add_argument("--jobs", type=int, default=2, help="mutants tried at once (default 2)")
@@ -186,6 +203,10 @@ def main() -> int:
     given = parser.parse_args()
     room = ROOT / "statemachine"
     files = sorted(str(p.relative_to(room)) for p in room.rglob("*.py"))
+    if misnamed := [name for name in given.mutant or () if not name.rpartition("#")[2].isdigit()]:
+        parser.error(f"{misnamed[0]!r} names no mutant; one is FILE:FUNCTION#NUMBER, as a run prints it")
+    if given.mutant:
+        given.only = [name.partition(":")[0] for name in given.mutant]
     unmatched = [glob for glob in given.only or () if not any(fnmatch(f, glob) for f in files)]
     if unmatched:
         parser.error(f"no file of statemachine/ matches {unmatched[0]!r}; for example 'pool/*' or 'machine.py'")

@@ -87,6 +87,8 @@ def test_every_file_has_tests_that_are_to_notice_its_changes():
         place for places in code_trials.TESTS.values() for place in places if not (ROOM.parent / place).exists()
     ]
     assert not [t for t in code_trials.TESTS if not any(f.startswith(t) for f in files)]
+    for begin, own in code_trials.OWN.items():
+        assert set(own) <= set(code_trials.test_files(f"{begin}x.py"))
 
 
 def test_tests_are_those_that_reach_a_function_the_quickest_first():
@@ -100,6 +102,21 @@ def test_tests_are_those_that_reach_a_function_the_quickest_first():
     assert list(code_trials.select(known, "pool/lru.py", range(10, 14), 20)) == ["quick", "slow"]
     assert list(code_trials.select(known, "pool/lru.py", range(10, 14), 1)) == ["quick"]
     assert list(code_trials.select(known, "encoder/pool.py", range(10, 14), 20)) == []
+
+
+def test_of_what_is_kept_each_test_has_a_turn_before_the_parameters_of_another():
+    quick = {f"tests/statemachine/machine/test_groups.py::test_a[{n}]": 0.1 for n in range(5)}
+    other = {"tests/statemachine/machine/test_groups.py::test_b[1]": 0.3}
+    own = {f"tests/statemachine/machine/test_batches.py::test_c[{n}]": 0.5 + n / 10 for n in range(3)}
+    known = {
+        file: code_trials.Tests(some, [], {"decisions/put.py": {t: [12] for t in some}})
+        for file, some in {"tests/statemachine/machine/test_groups.py": quick | other,
+                           "tests/statemachine/machine/test_batches.py": own}.items()
+    }  # fmt: skip
+
+    picked = code_trials.select(known, "decisions/put.py", range(10, 14), 0.6)
+
+    assert [t.rpartition("_")[2] for t in picked] == ["c[0]", "a[0]", "b[1]", "a[1]", "a[2]"]
 
 
 def test_changes_that_are_no_mistakes_are_of_code_that_is_there():
@@ -117,6 +134,24 @@ def test_a_glob_that_matches_no_file_is_refused():
 
     assert ran.returncode == 2
     assert "no file of statemachine/ matches 'nope/*'" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pool/lru.py", "'pool/lru.py' names no mutant; one is FILE:FUNCTION#NUMBER, as a run prints it"),
+        ("nope.py:f#1", "no file of statemachine/ matches 'nope.py'"),
+    ],
+)
+def test_a_name_that_is_no_mutants_is_refused(name, said):
+    ran = subprocess.run([sys.executable, TOOL, "--mutant", name], capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 2
+    assert said in ran.stderr
+
+
+def test_mutants_are_named_as_they_are_printed():
+    assert mutate_code.numbered(["a/b.py:C.f#12", "a.py:g#3", "a/b.py:h#1"]) == {"a/b.py": [12, 1], "a.py": [3]}
 
 
 def test_a_mutant_is_the_file_with_one_change():
