@@ -79,6 +79,14 @@ class Expressions:
         yield
         self._given = before
 
+    @contextmanager
+    def unnoted(self) -> Iterator[None]:
+        """What is written within is not read besides what is written elsewhere, but instead of it."""
+        counted = dict(self.reads)
+        yield
+        self.reads.clear()
+        self.reads.update(counted)
+
     def write(self, t: T.Term) -> str:
         """Python text for a term; in brackets where it needs them."""
         match t:
@@ -168,20 +176,29 @@ class Expressions:
         else:
             source = f"{index_name(name, known)}({at}, ())"
             found = f"{at} in {groups_name(name, known)}"
-        return Group(source, found, lambda other: f"len({source}) > ({other} in {source})")  # it names nothing twice
+        # It names nothing twice.
+        return Group(source, found, lambda other: f"len({source}) > ({other} in {source})", lambda _: None)
 
     def _hinted(self, name: str, at: str) -> Group:
         """Of one that is kept as hints."""
         several, hint = several_name(name), f"{groups_name(name, (1,))}[{at}]"
         one = f"{at} in {index_name(name, (0,))}({hint}, ())"
 
-        def more(other: str) -> str:
-            has_it = any(
+        def has_it(other: str) -> bool:
+            return any(
                 isinstance(t, T.Apply) and t.symbol == name and self._are(t.args, other, at) for t in self._given
             )
-            return f"{at} in {several}" if has_it else f"{at} in {several} or ({hint} != {other} and {one})"
 
-        return Group(f"{index_name(name, (1,))}({at}, ())", f"{at} in {several} or {one}", more)
+        def more(other: str) -> str:
+            rest = "" if has_it(other) else f" or ({hint} != {other} and {one})"
+            return f"{at} in {several}{rest}"
+
+        return Group(
+            f"{index_name(name, (1,))}({at}, ())",
+            f"{at} in {several} or {one}",
+            more,
+            lambda other: several if has_it(other) else None,
+        )
 
     def _are(self, args: tuple[T.Term, ...], *texts: str) -> bool:
         return tuple(map(self.write, args)) == texts

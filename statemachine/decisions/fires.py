@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from interlock.statemachine.decisions.expression import Expressions, items_of, n
 from interlock.statemachine.decisions.groups import key_of
 from interlock.statemachine.decisions.layout import Symbol, groups_name
 from interlock.statemachine.decisions.put import Line, Put
+from interlock.statemachine.decisions.search import Add
 from interlock.statemachine.decisions.shapes import members_of
 from interlock.statemachine.table import Table, TableRow
 
@@ -129,11 +129,11 @@ class Fires:
             self._all_alike(table, f, n, when, rows, fired)
             return
 
-        def inside() -> list[str]:
+        def inside(add: Add) -> list[str]:
             return [
                 f"s = {self._state(table, f.entity)}",
                 f"t = {self._chosen(table, f, rows, 's', 'None')}",
-                f"if t is not None: m{n}.append(({key_of(entity)}, s, t))",
+                f"if t is not None: {add(f'({key_of(entity)}, s, t)')}",
             ]
 
         fired.compute += self._expressions.search.loop(f"m{n}", inside, f.over, when)
@@ -182,9 +182,9 @@ class Fires:
                 fired.apply += [f"for entity in {name}:", put, f"{group}.clear()"]
             return
 
-        def inside() -> list[str]:
+        def inside(add: Add) -> list[str]:
             chosen = self._chosen(table, f, rows, repr(state), "None")
-            return [f"t = {chosen}", f"if t is not None: {name}.append(({entity}, t))"]
+            return [f"t = {chosen}", f"if t is not None: {add(f'({entity}, t)')}"]
 
         when = T.Apply(symbol=variable, args=f.entity).eq(T.Member(enum=f"{table.name}_states", name=state))
         fired.compute += self._expressions.search.loop(name, inside, f.over, when)
@@ -234,15 +234,14 @@ class Fires:
         name, item = f"m{n}", self._expressions.key(f.entity)
 
         def found(condition: T.Term) -> list[str]:
-            return self._expressions.search.into(name, lambda: item, f.over, condition)
+            return self._expressions.search.into(name, lambda: item, f.over, condition, kept=False)
 
         with self._expressions.given(when):
-            excepted = _EXCEPTED.fullmatch(self._expressions.write(of_each))
+            excepted = self._expressions.search.only_in(of_each)
             lines = found(T.conjunction(when, of_each))
         if excepted is not None:  # and mostly nobody is
-            lines = [f"if {excepted[1]}:", *(f"    {line}" for line in lines)]
+            lines = [f"if {excepted}:", *(f"    {line}" for line in lines)]
             lines += ["else:", *(f"    {line}" for line in found(when))]
-        lines = [re.sub(rf"^( *{name} = )list\((.*)\)$", r"\1\2", line) for line in lines]  # it is but gone through
         if of_all != T.TRUE:
             lines = [f"{name} = ()", f"if {self._expressions.write(of_all)}:", *(f"    {line}" for line in lines)]
         fired.compute += lines
@@ -269,10 +268,6 @@ class Fires:
         """The function that forgets an entity of a lifecycle, marked as needed."""
         self._layout.forgotten.add(table.name)
         return f"forget_{table.name}"
-
-
-_EXCEPTED = re.compile(r"\(not \(\w+ in (\w+)\)\)")
-"""A condition of one element that all satisfy where a container is empty."""
 
 
 def _goes_to_one_state(table: Table, rows: tuple[tuple[str, TableRow], ...]) -> bool:

@@ -8,7 +8,6 @@ because a conjunct may be what makes the next one defined.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,11 +28,13 @@ class Group:
         source: its members.
         found: whether it has any.
         more: whether it has another one than a member that it may have.
+        more_in: of a member that it has, the container of those keys that go with another one too, if there is one.
     """
 
     source: str
     found: str
     more: Callable[[str], str]
+    more_in: Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,9 @@ class Hold:
 
 Clause = For | Let | If | Hold
 
+Add = Callable[[str], str]
+"""The statement that adds an item to what is being made."""
+
 
 class Search:
     """Writes loops and conditions.
@@ -115,18 +119,32 @@ class Search:
                     return f"({group.more(other)})"
         match clauses:
             case [For(names=names, group=Group() as group), *conditions]:
-                tested = [clause.condition for clause in conditions if isinstance(clause, If)]
+                tested = [clause for clause in conditions if isinstance(clause, If)]
                 if len(variables) == 1 and len(tested) == len(conditions):
-                    return self._of_one(names, group, tested)
+                    return self._of_one(variables[0], names, group, tested)
                 return f"({group.found} and {text})"
         return text
 
-    def _of_one(self, name: str, group: Group, conditions: list[str]) -> str:
+    def only_in(self, t: T.Term) -> str | None:
+        """The container that is empty where a condition holds of all that is searched, if it says so: as a rule it is.
+
+        That is that nothing else goes with a key than a member that it has.
+        """
+        if not (isinstance(t, T.Not) and isinstance(t.body, T.Exists)):
+            return None
+        match self.clauses(t.body.vars, t.body.body):
+            case [For(group=Group() as group), If(term=T.Not(body=T.Eq() as e))]:
+                other = self._other(e, t.body.vars)
+                return None if other is None else group.more_in(other)
+        return None
+
+    def _of_one(self, v: T.Var, name: str, group: Group, conditions: list[If]) -> str:
         """Whether some member of a group satisfies conditions: as a rule there is one, so no generator is made."""
-        one, members = f"{name}_one", f"{name}_members"
-        of_one = " and ".join(re.sub(rf"\b{name}\b", one, condition) for condition in conditions)
-        of_all = " ".join(f"if {condition}" for condition in conditions)
-        is_one = f"type({members} := {group.source}) is tuple and ({one} := {members}[0],)"
+        one, members = T.Var(name=f"{name}_one", sort=v.sort), f"{name}_members"
+        with self._expressions.unnoted():  # either these or those below are read
+            of_one = " and ".join(self._expressions.write(T.substitute(c.term, {v: one})) for c in conditions)
+        of_all = " ".join(f"if {c.condition}" for c in conditions)
+        is_one = f"type({members} := {group.source}) is tuple and ({one.name} := {members}[0],)"
         return f"({group.found} and ({of_one} if {is_one} else any(True for {name} in {members} {of_all})))"
 
     def _other(self, e: T.Eq, variables: tuple[T.Var, ...]) -> str | None:
@@ -137,27 +155,43 @@ class Search:
             return None
         return self._expressions.write(sides[0])
 
-    def into(self, name: str, item: Callable[[], str], variables: tuple[T.Var, ...], body: T.Term) -> list[str]:
-        """Statements that make a list of ``item`` for each assignment: as :meth:`generator`, cheaper for a few."""
-        return self.loop(name, lambda: [f"{name}.append({item()})"], variables, body)
+    def into(
+        self, name: str, item: Callable[[], str], variables: tuple[T.Var, ...], body: T.Term, *, kept: bool = True
+    ) -> list[str]:
+        """Statements that make a list of ``item`` for each assignment: as :meth:`generator`, cheaper for a few.
 
-    def loop(self, name: str, inside: Callable[[], list[str]], variables: tuple[T.Var, ...], body: T.Term) -> list[str]:
+        Args:
+            kept: it is kept while what it was found in changes; otherwise it is gone through before.
+        """
+        return self.loop(name, lambda add: [add(item())], variables, body, kept=kept)
+
+    def loop(
+        self,
+        name: str,
+        inside: Callable[[Add], list[str]],
+        variables: tuple[T.Var, ...],
+        body: T.Term,
+        *,
+        kept: bool = True,
+    ) -> list[str]:
         """Statements that make an empty list and then do what is inside, which adds to it, for each assignment.
 
         Where there can be but one, it is a tuple, and set.
         """
         held = self._expressions.held
         clauses = self.clauses(variables, body, hold=True)
-        with self._expressions.given(body):
-            within = inside()
-        match clauses, within:
-            case [For(names=names, source=source), *holds], [line] if line == f"{name}.append({names})":
-                if all(isinstance(hold, Hold) for hold in holds):
-                    return [f"{name} = list({source})"]
         at_most_one = not any(isinstance(clause, For) for clause in clauses)
+
+        def add(item: str) -> str:
+            return f"{name} = ({item},)" if at_most_one else f"{name}.append({item})"
+
+        with self._expressions.given(body):
+            within = inside(add)
+        match clauses:
+            case [For(names=names, source=source), *holds] if within == [add(names)]:
+                if all(isinstance(hold, Hold) for hold in holds):
+                    return [f"{name} = list({source})" if kept else f"{name} = {source}"]
         lines, depth = [f"{name} = {'()' if at_most_one else '[]'}"], 0
-        if at_most_one:
-            within = [_APPENDED.sub(r"\1 = (\2,)", line) for line in within]
         for clause in clauses:
             if isinstance(clause, Hold):
                 if held.pop(clause.name):
@@ -293,10 +327,6 @@ class Search:
             return [For(names, f"domain_{v.sort}({', '.join(here)})", sized=False)]
 
         return make
-
-
-_APPENDED = re.compile(r"(\w+)\.append\((.*)\)$")
-"""What adds to a list, as a statement or at its end."""
 
 
 def _of(names: str, group: Group) -> For:
