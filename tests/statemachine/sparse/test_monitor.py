@@ -7,7 +7,9 @@ from support.walker import Walker
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import BoundaryClause
+from interlock.statemachine.sparse import Broken
 from interlock.statemachine.sparse.monitor import Monitor
+from interlock.statemachine.trace import event
 
 CLAUSES = {p.id: p.invariant for p in SPECIFICATION.properties if isinstance(p, BoundaryClause)}
 STORES = ("plan_store", "plan_finish_store", "hit", "publish", "build_connector_meta")
@@ -64,3 +66,54 @@ def test_needs_neither_the_action_nor_the_request(seed):
             bare = e
 
         assert {b.property for b in left_out.observe(bare)} == expected
+
+
+def told(*events):
+    """A monitor of one worker, and what the last of some events breaks."""
+    monitor = Monitor(SPECIFICATION, sizes={"worker": 1})
+    broken = [monitor.observe(event(n, name, **arguments)) for n, (name, arguments) in enumerate(events)]
+    assert not any(broken[:-1])
+    return monitor, broken[-1]
+
+
+STORED = (
+    ("add_request", {"r": "A"}),
+    ("allocate", {"r": "A", "b": "3"}),
+    ("publish", {"r": "A", "b": "3", "h": "h1"}),
+    ("plan_store", {"r": "A", "b": "3", "c": "c0", "j": "job0", "action": "plan_store"}),
+    ("build_connector_meta", {}),
+    ("acknowledge", {"j": "job0", "action": "acknowledge"}),
+)
+
+
+def test_what_no_step_may_do_is_a_finding_that_names_the_variable_and_the_event():
+    monitor, broken = told(*STORED, ("acknowledge", {"j": "job0", "action": "acknowledge"}))
+
+    assert broken == [
+        Broken("range-of-pending-count", (("j", "job0"),), "pending_count(job0) would become -1, below 0")
+    ]
+    assert monitor.unexplained == 1
+
+
+def test_an_event_that_no_action_explains_is_taken_as_if_one_did_and_counted():
+    monitor, broken = told(("allocate", {"r": "A", "b": "3"}), ("allocate", {"r": "B", "b": "3"}))
+
+    assert (broken, monitor.unexplained) == ([], 2)
+    assert {key: value for name, key, value in monitor.world.cells() if name == "holds"} == {
+        ("A", "3"): True,
+        ("B", "3"): True,
+    }
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_what_is_hidden_is_passed_over(hidden):
+    monitor = Monitor(SPECIFICATION, sizes={"worker": 1})
+    monitor.observe(event(0, "add_request", r="A", hidden=hidden))
+
+    assert bool(list(monitor.world.cells())) is not hidden
+
+
+def test_an_event_that_names_what_no_action_takes_is_no_event_of_ours():
+    monitor, broken = told(("allocate", {"colour": "red"}))
+
+    assert (broken, monitor.unexplained, list(monitor.world.cells())) == ([], 0, [])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from support.small import CLAIM, THING, TURN_OFF, TURN_ON, at, explored, on, specification, system, x, y
+from support.small import CLAIM, HERE, THING, TURN_OFF, TURN_ON, act, at, explored, on, specification, system, x, y
 
-from interlock.spec.language.properties import ActionProperty
+from interlock.spec.language.actions import assign
+from interlock.spec.language.properties import ActionProperty, Invariant
 from interlock.spec.language.terms import FALSE, Primed, Term, forall
+from interlock.spec.language.variables import relation
 from interlock.spec.shared.frames import unchanged
-from interlock.statemachine.sparse import Checker, Interpreter, Program, World
+from interlock.statemachine.sparse import Broken, Checker, Interpreter, Program, World
 from interlock.statemachine.sparse.world import Write
 
 z = THING.var("z")
@@ -105,3 +107,22 @@ def test_findings_keep_the_order_of_the_kinds() -> None:
     goes, compiled = forall(y, on(y) >> Primed(body=on(y))), Primed(body=on(x))
 
     assert said_in_order(goes=goes, compiled=compiled) == ["compiled", "goes"]
+
+
+def test_what_an_invariant_says_of_a_thing_that_is_not_defined_is_a_finding_with_its_reason() -> None:
+    lit = relation("lit", x, site=HERE, doc="x gives light")
+    light = act("light", do=(assign(lit(x), True),), params=(x,))
+    claims = [Invariant(id="lit-is-at-itself", formula=forall(x, lit(x) >> at(x).eq(x)), **CLAIM)]
+    made = system(specification((on, at, lit), (TURN_ON, light), claims))
+    world = World(Program(made), {"thing": 2})
+    interpreter, checker = Interpreter(world), Checker(world, made.properties)
+    assert not world.elements("thing")
+    (thing,) = interpreter.know(interpreter.steps["light"], ("thing0",))
+    assert world.elements("thing") == (thing,)
+    writes = interpreter.writes(interpreter.steps["light"], (thing,))
+    around = checker.before(interpreter.steps["light"], (thing,), writes)
+    world.apply(writes)
+
+    assert checker.after(around) == checker.everywhere() == [
+        Broken("lit-is-at-itself", (), "at(thing0) is applied where it is not defined")
+    ]  # fmt: skip
