@@ -43,7 +43,7 @@ class Looks:
     def forget(self) -> None:
         """A request has ended: its id may come again at the same place, as another request."""
         if self.order:
-            self.order, self.at, self.places, self._due = (), [], {}, None
+            self.order, self.at, self.places, self._almost, self._due = (), [], {}, [], None
 
     def worth(self, step: ScheduledStep) -> list[int]:
         """The places of requests that are due, in order."""

@@ -96,3 +96,14 @@ def test_a_request_that_has_ended_may_come_again_at_its_place():
 
     for _ in range(10):
         bench.step(["A", "B"], {})
+
+
+def test_steps_without_requests_follow_the_last_of_them():
+    bench = Bench({"A": 0})
+    for _ in range(20):
+        bench.step(["A"], {})
+
+    bench.looks.forget()
+
+    for _ in range(20):
+        assert bench.looks.worth(ScheduledStep(total_num_scheduled_tokens=0)) == []
