@@ -105,7 +105,7 @@ class KVOffloadMachine:
         refuse_what_is_not_run(values, limits)
         self._groups = BlockGroups.of(groups, block_size)
         self._tracked = Requests()
-        self._behind: set[str] = set()
+        self._behind: dict[str, Tracked] = {}
         """Requests with published blocks that the store scan has not passed."""
         self._visits: list[Visit] = []
         self._anew: set[str] = set()
@@ -133,7 +133,7 @@ class KVOffloadMachine:
             )  # fmt: skip
             moves.chunks.left = partial(self._left, self._recency, record)
         self._loads = Loads(moves, self._groups, hash_tokens=block_size, rules=self._rules)
-        self._preempted: frozenset[str] = frozenset()
+        self._preempted: tuple[str, ...] = ()
         self._flushes = Flushes(moves, None if self._rules is None else partial(self._is_fenced, self._rules))
         self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
         self._phase = self.ledger.function("phase")
@@ -193,14 +193,15 @@ class KVOffloadMachine:
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
         """Blocks and loads, then flushes, then the stores of finished requests, then store scans."""
         self._step_is_over()
-        self._preempted = frozenset(step.preempted)
+        self._preempted = step.preempted
         for request_id in step.preempted:
             if request_id not in self._ended:  # it was preempted between steps, and aborted before this one
                 self._running.preempted(request_id)
         self._ended.clear()
         # Whose load has failed as a whole has lost its blocks to that (Q15); who was preempted, to the preemption.
-        anew = sorted(self._anew - self._preempted)
+        anew = sorted(self._anew.difference(step.preempted)) if self._anew else ()
         self._anew.clear()
+        in_order = not self._behind and not self._visits
         self._running.run(step, self._visits, anew)
         if self._visits:
             computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
@@ -216,10 +217,12 @@ class KVOffloadMachine:
                         self._moves.do("admit_loaded", visit.tracked.key)
             self._visits.clear()
         self._flushes.order()
-        self._stores.store_what_was_kept()
-        self._flushes.order()
+        if self._stores.finished:
+            self._stores.store_what_was_kept()
+            self._flushes.order()
         if self._behind:
-            self._stores.scan(self._running.in_order(self._behind))
+            behind = list(self._behind.values())
+            self._stores.scan(behind if in_order else self._running.in_order(behind))
         self._flushes.order_last()
         if not self._stepping():
             return ConnectorMetadata()  # the engine steps, but not for us: there is nothing that we would send
@@ -281,7 +284,7 @@ class KVOffloadMachine:
             for table in tracked.tables:
                 table.scanned = 0
                 if table.published:
-                    self._behind.add(request)
+                    self._behind[request] = tracked
         return succeeds
 
     def _reported(self, counts: Mapping[int, int]) -> Iterable[int]:

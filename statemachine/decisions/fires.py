@@ -10,7 +10,7 @@ from interlock.spec.language.actions import Action, Fire
 from interlock.spec.language.elaborate import fold
 from interlock.statemachine.decisions.expression import Expressions, items_of, name_of
 from interlock.statemachine.decisions.groups import key_of
-from interlock.statemachine.decisions.layout import Symbol, groups_name
+from interlock.statemachine.decisions.layout import Symbol, members_name
 from interlock.statemachine.decisions.put import Line, Put
 from interlock.statemachine.decisions.search import Add
 from interlock.statemachine.decisions.shapes import members_of
@@ -167,7 +167,7 @@ class Fires:
         variable = table.lifecycle.variable
         symbol = self._layout.use(variable)
         self._layout.inverses.add(variable)
-        group, entity = f"{groups_name(variable, ())}[{state!r}]", self._expressions.write(f.entity[0])
+        group, entity = members_name(variable, repr(state)), self._expressions.write(f.entity[0])
         rows = [(at, row) for at, row in table.rows_of(action.name) if at == state]
         new = self._forgettable(table)
         # Who goes through a dictionary goes past all that was ever taken out of it, until it is cleared.

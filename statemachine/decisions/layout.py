@@ -43,6 +43,12 @@ def groups_name(symbol: str, known: tuple[int, ...]) -> str:
     return f"groups_{symbol}_{''.join(map(str, known))}" if known else f"values_{symbol}"
 
 
+def members_name(symbol: str, value: str) -> str:
+    """The elements at which a function has a value, one of an enumeration, in the text; a literal has its own name."""
+    literal = value.strip("'")
+    return f"values_{symbol}__{literal}" if literal != value else f"{groups_name(symbol, ())}[{value}]"
+
+
 def index_name(symbol: str, known: tuple[int, ...]) -> str:
     """The name of a look-up there, in the text."""
     return f"by_{symbol}_{''.join(map(str, known))}" if known else f"by_{symbol}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from interlock.statemachine.decisions.expression import record_name
 from interlock.statemachine.decisions.groups import Hints, groups_of, key_of, local_name, parts_of, record_lines
-from interlock.statemachine.decisions.layout import Layout, Slot, Symbol, groups_name
+from interlock.statemachine.decisions.layout import Layout, Slot, Symbol, members_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def _listed(p: Put, layout: Layout) -> Iterator[str]:
     if p.symbol.name not in layout.inverses:
         return
     if p.symbol.members:
-        yield f"{groups_name(p.symbol.name, ())}[{p.value}][{p.key}] = None"
+        yield f"{members_name(p.symbol.name, p.value)}[{p.key}] = None"
     else:
         yield from groups_of(p.symbol.name, (), layout, p.held).join(p.value, p.key)
 
@@ -183,17 +183,16 @@ def _function(p: Put, layout: Layout, read: str, place: str) -> Iterator[str]:
         yield f"{place} = {value}"
         return
     if p.symbol.members:  # a group for each member from the start, and none ever goes
-        values = groups_name(p.symbol.name, ())
         old, indent = p.old or "old", "" if p.changes else "    "
         if p.old is None:
             yield f"old = {read}"
         if not p.changes:
             yield f"if {old} != {value}:"
         yield f"{indent}{place} = {value}"
-        yield f"{indent}{values}[{value}][{key}] = None"
+        yield f"{indent}{members_name(p.symbol.name, value)}[{key}] = None"
         if not p.new:
             unless_unnamed = "if old is not None: " if p.old is None else ""
-            yield f"{indent}{unless_unnamed}{values}[{old}].pop({key}, None)"
+            yield f"{indent}{unless_unnamed}{members_name(p.symbol.name, old)}.pop({key}, None)"
         return
     groups = groups_of(p.symbol.name, (), layout, p.held)
     yield f"old = {read}"
@@ -271,7 +270,7 @@ def _unlisted(symbol: Symbol, entity: str, layout: Layout) -> Iterator[str]:
     if symbol.name in layout.inverses:
         yield "if old is not None:"
         if symbol.members:
-            yield f"    {groups_name(symbol.name, ())}[old].pop({entity}, None)"
+            yield f"    {members_name(symbol.name, 'old')}.pop({entity}, None)"
         else:
             groups = groups_of(symbol.name, (), layout, frozenset())
             yield from (f"    {line}" for line in groups.leave("old", entity))

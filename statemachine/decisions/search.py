@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interlock.spec.language import terms as T
-from interlock.statemachine.decisions.layout import Layout, groups_name
+from interlock.statemachine.decisions.layout import Layout, members_name
 from interlock.statemachine.decisions.shapes import members_of
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class Search:
                 self._layout.inverses.add(name)
                 value = self._expressions.write(right)
                 if self._layout.symbols[name].members:
-                    return [For(names, f"{groups_name(name, ())}[{value}]")]
+                    return [For(names, members_name(name, value))]
                 return [_of(names, self._expressions.group(name, (), value))]
 
             yield (1 if text is None else 3), place, (variable,), make
@@ -311,7 +311,7 @@ class Search:
             self._layout.use(symbol)
             self._layout.inverses.add(symbol)
             group = f"{names}_group"
-            groups = tuple(f"{groups_name(symbol, ())}[{text}]" for text in texts)
+            groups = tuple(members_name(symbol, text) for text in texts)
             return [For(group, f"({', '.join(groups)})", among=groups), For(names, group)]
 
         yield 3, place, (variable,), make

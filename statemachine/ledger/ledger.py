@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.variables import Site
-from interlock.statemachine.decisions.layout import Kept, Symbol, groups_name, index_name, several_name
+from interlock.statemachine.decisions.layout import Kept, Symbol, groups_name, index_name, members_name, several_name
 from interlock.statemachine.decisions.program import Program, Wanted, compile_program
 from interlock.statemachine.decisions.writer import term_name
 from interlock.statemachine.errors import CompileError, GuardViolation, RangeViolation, UndefinedApplication
@@ -222,6 +222,8 @@ class Ledger:
             assert groups is not None
             names[index_name(*of)] = groups.get
             names[groups_name(*of)] = self._columns.get(of, groups)
+            if not of[1]:
+                names |= {members_name(of[0], repr(m)): groups[m] for m in layout.symbols[of[0]].members}
         names |= {several_name(name): several for name, several in self._several.items()}
         for sort, kept in records.items():
             names[f"records_{sort}"] = kept

@@ -32,7 +32,7 @@ class GroupedStores(Stores):
         self,
         moves: Moves,
         groups: BlockGroups,
-        behind: set[str],
+        behind: dict[str, Tracked],
         choice: StoreChoice | None,
         *,
         recency: Recency,
@@ -51,7 +51,7 @@ class GroupedStores(Stores):
             self._kept.scan_begins(tracked, self._tracked.values())
             self._scan(tracked)
             if all(t.scanned >= t.published for t in tracked.tables):
-                self._behind.discard(tracked.request.request_id)
+                del self._behind[tracked.request.request_id]
         self._kept.scan_ends()
 
     def _scan(self, tracked: Tracked) -> None:

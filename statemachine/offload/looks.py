@@ -73,7 +73,8 @@ class Looks:
         for place in places:
             almost[place] = tokens = at[place].next_look - 1
             if due is not None:
-                due[step + max(tokens - computed[place], 1)].append(place)
+                wait = tokens - computed[place]
+                due[step + wait if wait > 1 else step + 1].append(place)
 
     def again(self, tracked: Tracked) -> None:
         """When another is due has changed."""

@@ -22,9 +22,13 @@ class Running:
         behind: gets requests with published blocks that the store scan has not passed.
     """
 
-    def __init__(self, moves: Moves, groups: BlockGroups, tracked: Mapping[str, Tracked], behind: set[str]) -> None:
+    def __init__(
+        self, moves: Moves, groups: BlockGroups, tracked: Mapping[str, Tracked], behind: dict[str, Tracked]
+    ) -> None:
         self._moves, self._groups, self._tracked, self._behind = moves, groups, tracked, behind
         self._slides = Slides(moves, groups, tracked) if groups.windowed else None
+        self._one_group, self._prefix_only = len(groups) == 1, groups.prefix_only
+        self._block_size = groups[0].block_size
         self._not_hashed = moves.ledger.condition("publish", "not-hashed")
         self._looks = Looks(tracked.__getitem__)
 
@@ -36,24 +40,17 @@ class Running:
         """
         for request_id in anew:
             self._clear(self._tracked[request_id])
-        ids, new, computed = step.request_ids, step.new_block_ids, step.num_computed_tokens
-        looked_at, given = self._looks.worth(step), list(compress(count(), new))
+        ids, computed = step.request_ids, step.num_computed_tokens
+        looked_at, tracked_at, new = self._looks.worth(step), self._looks.at, step.new_block_ids
         if visits:
             visited = {v.tracked.request.request_id for v in visits}
-            looked_at, given = ([at for at in places if ids[at] not in visited] for places in (looked_at, given))
-        tracked_at = self._looks.at
-        allocated: list[tuple[str, int]] = []
-        for place in given:
-            request, got = tracked_at[place].key, new[place]
-            assert got is not None
-            for table, blocks in zip(tracked_at[place].tables, got, strict=True):
-                table.blocks += blocks
-                for block in blocks:
-                    allocated.append((request, block))
+            looked_at = [at for at in looked_at if ids[at] not in visited]
+            new = [None if request_id in visited else got for request_id, got in zip(ids, new, strict=False)]
+        allocated = self._given(zip(compress(tracked_at, new), filter(None, new), strict=True))
         if self._slides is not None:
             allocated = [(request, block) for request, block in allocated if block != NULL_BLOCK]
             self._slides.slide(
-                [(tracked_at[place], computed[place]) for place in sorted({*given, *looked_at})],
+                [(tracked_at[place], computed[place]) for place in sorted({*compress(count(), new), *looked_at})],
                 chain((block for _, block in allocated), *(new for visit in visits for _, _, new in _got(visit))),
             )
         for request_id in anew:  # behind what slides out, with which a schedule begins
@@ -65,10 +62,30 @@ class Running:
             self.publish([(tracked_at[at], computed[at] + scheduled[ids[at]]) for at in looked_at])
             self._looks.were_looked_at(looked_at)
 
-    def in_order(self, requests: Iterable[str]) -> list[Tracked]:
+    def _given(self, given: Iterable[tuple[Tracked, Sequence[Sequence[int]]]]) -> list[tuple[str, int]]:
+        """Requests that were running get blocks, in each group; who gets which."""
+        allocated: list[tuple[str, int]] = []
+        if self._one_group:
+            for tracked, (blocks,) in given:
+                tracked.tables[0].blocks += blocks
+                if len(blocks) == 1:
+                    allocated.append((tracked.key, blocks[0]))
+                else:
+                    allocated += zip(repeat(tracked.key), blocks)
+            return allocated
+        for tracked, got in given:
+            request = tracked.key
+            for table, blocks in zip(tracked.tables, got, strict=True):
+                table.blocks += blocks
+                for block in blocks:
+                    allocated.append((request, block))
+        return allocated
+
+    def in_order(self, requests: Iterable[Tracked]) -> list[Tracked]:
         """Those of the requests that the step at hand computes, in its order."""
         places, tracked_at = self._looks.places, self._looks.at
-        return [tracked_at[at] for at in sorted([places[request] for request in requests if request in places])]
+        ids = (tracked.request.request_id for tracked in requests)
+        return [tracked_at[at] for at in sorted([places[request] for request in ids if request in places])]
 
     def grow(self, visit: Visit) -> None:
         """A request that was waiting gets blocks: those of its cached prefix first."""
@@ -93,6 +110,40 @@ class Running:
 
     def publish(self, requests: Iterable[tuple[Tracked, int]]) -> None:
         """The blocks that are full once this step has run, at so many tokens, are addressable now."""
+        rows = self._filled_prefix(requests) if self._prefix_only else self._filled(requests)
+        at = 0
+        while at < len(rows):
+            at += self._moves.do_each("publish", islice(rows, at, None) if at else rows)
+            if at < len(rows):
+                loaded = self._moves.do_each("publish_loaded", islice(rows, at, None))
+                if not loaded and self._not_hashed(rows[at][1]):
+                    self._moves.do("publish", *rows[at])  # which says what is wrong
+                at += loaded or 1
+
+    def _filled_prefix(self, requests: Iterable[tuple[Tracked, int]]) -> list[tuple[str, int, Key]]:
+        """As :meth:`_filled`, with one group of full attention, of whose blocks each has a hash."""
+        rows: list[tuple[str, int, Key]] = []
+        size, behind = self._block_size, self._behind
+        for tracked, num_tokens in requests:
+            (table,), request = tracked.tables, tracked.request
+            blocks, hashes, first = table.blocks, request.block_hashes, table.published
+            full = num_tokens // size
+            if full > len(blocks) or full > len(hashes):
+                full = min(len(blocks), len(hashes))
+            if full > first:
+                if first * size < tracked.local_tokens:
+                    first = min(tracked.local_tokens // size, full)
+                if full == first + 1:
+                    rows.append((tracked.key, blocks[first], hashes[first]))
+                else:
+                    rows += zip(repeat(tracked.key), blocks[first:full], hashes[first:full], strict=False)
+                table.published = first = full
+                behind[request.request_id] = tracked
+            tracked.next_look = (first + 1) * size
+        return rows
+
+    def _filled(self, requests: Iterable[tuple[Tracked, int]]) -> list[tuple[str, int, Key]]:
+        """Which blocks requests have filled, with their keys; when to look at each of them next."""
         rows: list[tuple[str, int, Key]] = []
         for tracked, num_tokens in requests:
             request, look = tracked.request, maxsize
@@ -112,19 +163,12 @@ class Running:
                     else:
                         rows += zip(repeat(key), blocks[first:full], group.keys(hashes, first, full))
                     table.published = first = full
-                    self._behind.add(request.request_id)
+                    self._behind[request.request_id] = tracked
                 look = min(look, (first + 1) * size)
             tracked.next_look = look if self._slides is None else min(look, self._slides.next_look(tracked))
         if self._slides is not None:
             rows = [row for row in rows if row[1] != NULL_BLOCK]
-        at = 0
-        while at < len(rows):
-            at += self._moves.do_each("publish", islice(rows, at, None))
-            if at < len(rows):
-                loaded = self._moves.do_each("publish_loaded", islice(rows, at, None))
-                if not loaded and self._not_hashed(rows[at][1]):
-                    self._moves.do("publish", *rows[at])  # which says what is wrong
-                at += loaded or 1
+        return rows
 
     def preempted(self, request_id: str) -> None:
         """A request loses its blocks, and waits again."""
@@ -137,12 +181,12 @@ class Running:
             table.clear()
         tracked.next_look = 0  # with the first tokens that it gets again
         self._looks.again(tracked)
-        self._behind.discard(tracked.request.request_id)
+        self._behind.pop(tracked.request.request_id, None)
 
     def finished(self, request_id: str) -> None:
         """A request has ended."""
         self._looks.forget()
-        self._behind.discard(request_id)
+        self._behind.pop(request_id, None)
 
 
 def _got(visit: Visit) -> Iterable[tuple[BlockTable, Sequence[int], Sequence[int]]]:

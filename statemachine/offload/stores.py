@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
+from itertools import repeat
 from typing import Any
 
 from interlock.statemachine.offload.choice import StoreChoice
@@ -20,7 +21,9 @@ class Stores:
         choice: which of them are not to be stored; ``None``: all are.
     """
 
-    def __init__(self, moves: Moves, groups: BlockGroups, behind: set[str], choice: StoreChoice | None = None) -> None:
+    def __init__(
+        self, moves: Moves, groups: BlockGroups, behind: dict[str, Tracked], choice: StoreChoice | None = None
+    ) -> None:
         self._moves, self._groups, self._behind, self._choice = moves, groups, behind, choice
         self._windowed = groups.windowed
         self._declined: Set[tuple[str, int]] = frozenset()
@@ -32,35 +35,28 @@ class Stores:
         if self._choice is not None:
             self._declined = self._choice.declined(behind)
         rows: list[tuple[str, int]] = []
-        pieces: list[tuple[Tracked, BlockTable, Sequence[int], int]] = []
         for tracked in behind:
-            request = tracked.key
-            for table in tracked.tables:
-                blocks, places = table.blocks, self._places(table)
-                for place in places:
-                    rows.append((request, blocks[place]))
-                pieces.append((tracked, table, places, len(rows)))
+            (table,) = tracked.tables
+            first, last = table.scanned, table.published
+            if last == first + 1:
+                rows.append((tracked.key, table.blocks[first]))
+            else:
+                rows += zip(repeat(tracked.key), table.blocks[first:last], strict=False)
         at, full = self._plan("plan_store", rows, 0) if rows else (0, False)
         if at < len(rows):
-            self._scan_the_rest(rows, pieces, at, full)
+            self._scan_the_rest(rows, behind, at, full)
             return
-        for tracked, table, _, _ in pieces:  # as nearly always, all are stored
+        for tracked in behind:  # as nearly always, all are stored
+            (table,) = tracked.tables
             table.scanned = table.published
-            self._behind.discard(tracked.request.request_id)
+            del self._behind[tracked.request.request_id]
 
-    def _scan_the_rest(
-        self,
-        rows: Sequence[tuple[str, int]],
-        pieces: Iterable[tuple[Tracked, BlockTable, Sequence[int], int]],
-        at: int,
-        full: bool,
-    ) -> None:
-        """From a block on that is not to be stored, or for which there is no room.
-
-        Args:
-            pieces: of a table each, with the places of its rows, and where the next one's begin.
-        """
-        for tracked, table, places, end in pieces:
+    def _scan_the_rest(self, rows: Sequence[tuple[str, int]], behind: Iterable[Tracked], at: int, full: bool) -> None:
+        """From a block on that is not to be stored, or for which there is no room."""
+        end = 0
+        for tracked in behind:
+            (table,) = tracked.tables
+            end += table.published - table.scanned  # where the rows of the next request begin
             stuck = False
             while at < end and not stuck:
                 skipped = 0 if full else self._moves.do_each("skip_store", self._not_to_be_stored(rows[at:end]))
@@ -68,12 +64,11 @@ class Stores:
                 at += skipped
                 if not stuck and at < len(rows):
                     at, full = self._plan("plan_store", rows, at)
-            left = max(end - at, 0)
-            table.scanned = places[-left] if left else table.published
+            table.scanned = table.published - max(end - at, 0)
             if stuck:
                 at, full = self._plan("plan_store", rows, end) if end < len(rows) else (end, False)
-            if all(t.scanned == t.published for t in tracked.tables):
-                self._behind.discard(tracked.request.request_id)
+            if table.scanned == table.published:
+                del self._behind[tracked.request.request_id]
 
     def store_what_was_kept(self) -> None:
         """What requests have published, and their store scans have not come to, when they ended."""
