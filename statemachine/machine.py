@@ -251,15 +251,18 @@ class KVOffloadMachine:
     def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
         """Never delays the free of blocks: fences or references keep what stores still read."""
         self._step_is_over()
-        tracked = self._tracked.of(request, "request_finished")
-        del self._tracked[request.request_id]
-        self._ended.add(request.request_id)
-        self._running.finished(request.request_id)
-        self._anew.discard(request.request_id)
-        self._offering.finished(request.request_id)
+        request_id = request.request_id
+        tracked = self._tracked.pop(request_id, None) or self._tracked.of(request, "request_finished")
+        self._ended.add(request_id)
+        self._running.finished(request_id)
+        self._anew.discard(request_id)
+        self._offering.finished(request_id)
         self._moves.do("finish", tracked.key)
         self._lives.ends(tracked)
-        self._stores.finished.append(tracked)
+        for table in tracked.tables:
+            if table.scanned < table.published:  # else the request need not live on for our sake
+                self._stores.finished.append(tracked)
+                break
         return False
 
     def has_pending_work(self) -> bool:
