@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from interlock.adapters.gate.errors import GateUsageError
 from interlock.adapters.gate.judge import CRASH, DIES, HANG, REFINES, UNEXPLAINED, property_ids
-from interlock.adapters.gate.modules import KV, MODULES, GateModule
+from interlock.adapters.gate.modules import MODULES, GateModule
 from interlock.spec.language.specification import UnknownName
 from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
@@ -72,9 +72,13 @@ def choose(
     unknown = next((n for n in names if n not in MODULES), None)
     if unknown is not None:
         raise UnknownName("module that the gate judges by", unknown, list(MODULES))
-    if not own and any(n != KV.name for n in names):
-        raise GateUsageError("only our own machine is held to other modules than kv", "gate interlock, or --module kv")
-    named = [MODULES[n] for n in names or MODULES] if own else [KV]
+    everybodys = [n for n, m in MODULES.items() if m.any_connector]
+    if not own and any(n not in everybodys for n in names):
+        theirs = ", ".join(everybodys)
+        raise GateUsageError(
+            f"only our own machine is held to other modules than {theirs}", f"gate interlock, or --module {theirs}"
+        )
+    named = [MODULES[n] for n in names or (MODULES if own else everybodys)]
     owners = {name: _owner(name) for name in sets}
     for name, module in owners.items():
         _refuse(name, module, names)
@@ -142,7 +146,7 @@ def refuse_values(chosen: Sequence[Chosen]) -> None:
 
 
 def _why_not(module: GateModule, engine: str, release: str | None) -> str | None:
-    if module is KV:
+    if module.any_connector:
         return None
     if engine != "vllm":
         return "needs a vLLM scheduler"

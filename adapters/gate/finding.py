@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from interlock.adapters.gate.modules import KV, GateModule
+from interlock.adapters.gate.modules import GateModule
 from interlock.adapters.gate.result import Finding
 from interlock.adapters.gate.search import Found
 from interlock.adapters.own import OWN_MACHINE
@@ -26,10 +26,10 @@ class Reporting:
     connector: str
     release: str | None
     seed: int
+    module: GateModule
     sets: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     trace_dir: Path | None = None
-    module: GateModule = KV
 
     def finding(self, found: Found) -> Finding:
         """The finding; writes its trace."""

@@ -60,16 +60,14 @@ class Played:
         events: in order, each with its arguments by sort or parameter.
         faults: of the content oracle: ``kind`` (read or store), ``event`` (index) and where.
         error: an exception or time-out: ``kind``, ``type``, ``message``, ``where``.
-        left_open: jobs that are open although the engine has no reason to make another step.
-        owed: where nothing changes any more, the requests for which something never happens that must, by the
-            property that says so.
+        owed: where nothing changes any more, the requests or jobs for which something never happens that must, by
+            the property that says so.
     """
 
     events: list[dict[str, Any]]
     faults: list[dict[str, Any]]
     steps: int
     error: dict[str, Any] | None = None
-    left_open: tuple[int, ...] = ()
     owed: Mapping[str, Sequence[str]] | None = None
 
 
@@ -166,9 +164,7 @@ class Judge:
         violations = [v for v in replayed.violations if v.property not in exercised]
         broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in violations]
         broken += [self._from_oracle(f, trace.events) for f in played.faults]
-        if played.left_open:
-            broken.append(_left_open(played.left_open, len(trace.events) - 1))
-        broken += [_owed(name, requests, len(trace.events) - 1) for name, requests in (played.owed or {}).items()]
+        broken += [_owed(name, waiting, len(trace.events) - 1) for name, waiting in (played.owed or {}).items()]
         if played.error is not None:
             broken.append(_raised(played.error, len(trace.events)))
         elif replayed.stopped and not broken and not (self._refines and self._hidden):
@@ -235,14 +231,8 @@ def _unexplained(property_id: str, side: Side, replayed: ReplayResult, trace: Tr
     return Broken(f"{property_id}:{trace.events[at].event}", property_id, side, replayed.stopped, at)
 
 
-def _left_open(jobs: Sequence[int], at: int) -> Broken:
-    names = ", ".join(f"job{j}" for j in jobs)
-    message = f"{names}: open when the engine came to rest; nothing is acknowledged until another request arrives"
-    return Broken(f"{LEFT_OPEN}:rest", LEFT_OPEN, "connector", message, at)
-
-
-def _owed(property_id: str, requests: Sequence[str], at: int) -> Broken:
-    message = f"{', '.join(requests)}: stays as it is, however often the engine steps"
+def _owed(property_id: str, waiting: Sequence[str], at: int) -> Broken:
+    message = f"{', '.join(waiting)}: nothing comes of it, whatever the engine does by itself"
     return Broken(f"{property_id}:rest", property_id, "connector", message, at)
 
 

@@ -16,7 +16,7 @@ from interlock.adapters.gate.errors import GateUsageError
 from interlock.adapters.gate.exists import require
 from interlock.adapters.gate.finding import Reporting
 from interlock.adapters.gate.judge import NOT_AT_A_BOUNDARY, Judge, Judgement, Played, property_ids
-from interlock.adapters.gate.modules import KV, GateModule
+from interlock.adapters.gate.modules import GateModule
 from interlock.adapters.gate.modules.kv import SHIM
 from interlock.adapters.gate.profiles import PROFILES, Profile
 from interlock.adapters.gate.result import GateResult, ModuleResult, Progress, conclude, summed
@@ -117,8 +117,7 @@ def run_gate(
     limits = PROFILES[profile]
     seconds = limits.seconds_of(len(choice.chosen)) if budget is None else budget
     run = Run(connector, engine, profile, seed, seconds, boundary_only, tuple(options), trace_dir, progress)
-    kv = next((c for c in choice.chosen if c.module is KV), None)
-    context, release, workers = _driver(run, connector_config, release, observer, kv)
+    context, release, workers = _driver(run, connector_config, release, observer)
     with context as driver:
         deadline = time.monotonic() + seconds
         parts = [judge_module(run, c, driver, release, workers, deadline) for c in choice.chosen]
@@ -138,16 +137,16 @@ def judge_module(
         deadline: when playing has to end, on the monotonic clock; by default the run's seconds begin now.
     """
     module, wanted = chosen.module, chosen.wanted
-    reporting = Reporting(run.connector, release, run.seed, chosen.sets, run.options, run.trace_dir, module=module)
+    reporting = Reporting(run.connector, release, run.seed, module, chosen.sets, run.options, run.trace_dir)
     judges: dict[str, Judge] = {}
 
     def play(scenario: Scenario) -> Judgement:
         if scenario.pool not in judges:
             judges[scenario.pool] = _judge_of(run, chosen, scenario.pool, release, workers)
-        part = module.part(scenario, chosen.values) if run.own and run.engine == "vllm" else None
+        part = module.part(scenario, chosen.values) if run.own else None
         return judges[scenario.pool](driver.play(scenario, part))
 
-    count = run.limits.scenarios if module is KV else run.limits.scenarios_more
+    count = run.limits.scenarios if module.any_connector else run.limits.scenarios_more
     search = Search(
         play,
         seed=run.seed,
@@ -163,21 +162,20 @@ def judge_module(
     searched = search.run([*module.seeds(chosen.sets), *(s for of_kind in own.values() for s in of_kind)])
     result = ModuleResult(module.name, module.tests if run.own else run.connector)
     result.scenarios, result.steps = searched.scenarios, searched.steps
-    shown = () if module is KV else module.at_rest
-    known = [*property_ids(module.spec), *shown, *module.oracle, *(module.policy if run.own else ())]
+    known = [*property_ids(module.spec), *module.at_rest, *module.oracle, *(module.policy if run.own else ())]
     judged = {p: searched.judged.get(p, 0) for p in known if not wanted or p in wanted}
     result.rules = {p: n for p, n in judged.items() if n}
     unjudged = [p for p, n in judged.items() if n == 0]
     result.never_exercised = list(unjudged)
     if not wanted:
         result.never_exercised += [
-            *(NOT_AT_A_BOUNDARY if module is KV else ()),
-            *(p for p in _leads_to(module) if p not in shown),
+            *(p for p in NOT_AT_A_BOUNDARY if p in module.spec.properties_by_name()),
+            *(p for p in _leads_to(module) if p not in module.at_rest),
         ]
     result.never_exercised += [lack for lack in module.lacks if lack not in own] if run.engine == "vllm" else []
     result.not_expressible = searched.not_expressible
     result.findings = [reporting.finding(f) for f in searched.found.values()]
-    unobserved = "" if run.boundary_only or module is not KV else driver.unobserved
+    unobserved = "" if run.boundary_only else driver.unobserved
     result.conclude(searched.cut_short, f"{unobserved}; rules not checked: {', '.join(unjudged)}" if unobserved else "")
     return result
 
@@ -195,7 +193,7 @@ def _judge_of(run: Run, chosen: Chosen, pool: str, release: str | None, workers:
         # machine does; where hidden steps are recorded, a trace is a behaviour of the specification or it is not.
         refines=run.own and (run.engine == "embedded" or module.hidden),
         hidden=module.hidden,
-        at_rest=() if module is KV else module.at_rest,
+        at_rest=module.at_rest,
         oracle=module.oracle,
         policy=module.policy if run.own else (),
         spec=module.spec,
@@ -209,26 +207,25 @@ def _release(vllm: str | None) -> str:
 
 
 def _driver(
-    run: Run, config: str | None, release: str | None, observer: str | None, kv: Chosen | None
+    run: Run, config: str | None, release: str | None, observer: str | None
 ) -> tuple[AbstractContextManager[Driver], str | None, int]:
     """What plays, the release that it plays with, and how many workers it has."""
-    switches = KV.values(kv.sets if kv is not None else {})
     if run.own and (config is not None or observer is not None):
         raise GateUsageError("our own machine takes no --connector-config and no --observer", "leave them out")
     if release is None:
         from interlock.adapters.gate.drivers.embedded import WORKERS, EmbeddedDriver
 
-        return nullcontext(EmbeddedDriver(switches)), None, WORKERS
+        return nullcontext(EmbeddedDriver()), None, WORKERS
     from interlock.adapters.gate.drivers.vllm import VllmDriver
 
-    extra = {"switches": switches} if run.own else read_config(config)
+    extra = {} if run.own else read_config(config)
     if not run.own:
         require("connector", run.connector)
     if observer is not None:
         require("--observer", observer)
     if run.progress is not None:
         run.progress(Progress(f"starting vLLM {release}"))
-    driver = VllmDriver(SHIM if run.own else run.connector, extra, release, observer, tried=kv is not None)
+    driver = VllmDriver(SHIM if run.own else run.connector, extra, release, observer, tried=not run.own)
     return driver, driver.vllm, 1
 
 
@@ -246,7 +243,7 @@ def _reporter(
     def report(searched: Searched, found: Found | None) -> None:
         counts = {"scenario": searched.scenarios, "step": searched.steps, "finding": len(searched.found)}
         text = ", ".join(counted(n, what) for what, n in counts.items())
-        text = text if reporting.module is KV else f"module {reporting.module.name}: {text}"
+        text = text if reporting.connector != OWN_MACHINE else f"module {reporting.module.name}: {text}"
         progress(Progress(text, searched.scenarios, total, None if found is None else reporting.finding(found)))
 
     return report

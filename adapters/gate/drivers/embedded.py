@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from traceback import walk_tb
 from typing import Any
 
 from interlock.adapters.embedded import Sizes, from_json, run
-from interlock.adapters.gate.judge import Played
-from interlock.adapters.gate.scenario import POOLS, Scenario
+from interlock.adapters.gate.drivers.vllm import Part
+from interlock.adapters.gate.judge import LEFT_OPEN, Played
+from interlock.adapters.gate.scenario import Scenario
 
 WORKERS = 2
 
@@ -19,12 +19,10 @@ class EmbeddedDriver:
 
     unobserved = ""
 
-    def __init__(self, switches: Mapping[str, str]) -> None:
-        self._switches = dict(switches)
-
-    def play(self, scenario: Scenario, part: object = None) -> Played:
+    def play(self, scenario: Scenario, part: Part | None = None) -> Played:
         """Play one scenario; what the machine raises is part of the result."""
-        pool = POOLS[scenario.pool]
+        assert part is not None, "our own machine has a part to be played as"
+        switches, pool = part.config["switches"], part.sizes
         sizes = Sizes(num_blocks=pool["gpu_blocks"], num_chunks=pool["cpu_chunks"], num_workers=WORKERS)
         events: list[dict[str, Any]] = []
 
@@ -32,13 +30,14 @@ class EmbeddedDriver:
             events.append({"event": event, **args})
 
         try:
-            played = run(from_json(scenario.sized(sizes.block_size)), self._switches, sizes, rest=True, record=record)
+            played = run(from_json(scenario.sized(sizes.block_size)), switches, sizes, rest=True, record=record)
         except Exception as error:  # whatever the machine raises is a finding, not ours to handle
             where = _innermost(error)
             seen = {"kind": "crash", "type": type(error).__name__, "message": str(error), "where": where}
             return Played(events, [], scenario.steps, seen)
         faults = [asdict(f) for f in played.faults]
-        return Played(events, faults, played.steps, left_open=played.open_jobs)
+        owed = {LEFT_OPEN: [f"job{j}" for j in played.open_jobs]} if played.open_jobs else {}
+        return Played(events, faults, played.steps, owed=owed)
 
 
 def _innermost(error: Exception) -> str:

@@ -21,6 +21,7 @@ KV = GateModule(
     name="kv",
     spec=SPECIFICATION,
     tests="KVOffloadMachine",
+    any_connector=True,
     scenarios=lambda sets: scenarios(),
     seeds=lambda sets: seeds(),
     drain=DRAIN,

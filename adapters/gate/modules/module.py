@@ -25,6 +25,8 @@ class GateModule:
     Args:
         name: of the module's package, as ``--module`` takes it.
         tests: what of ours is under test, in words.
+        any_connector: whether every connector is held to it, on either engine, and it is played most; with the others
+            parts of our own are, on a real scheduler.
         releases: of vLLM on which it can be played; ``None``: all.
         runs: switches that what is under test obeys, and that the scenarios show; others keep their values. ``None``:
             all.
@@ -50,6 +52,7 @@ class GateModule:
     in_words: Callable[[Operation], str]
     lacks: tuple[str, ...]
     part: Callable[[Scenario, Values], Part]
+    any_connector: bool = False
     releases: tuple[str, ...] | None = None
     runs: frozenset[str] | None = None
     fixed: Mapping[str, str] | None = None

@@ -68,3 +68,12 @@ def test_a_budget_that_is_met_is_inconclusive() -> None:
 def test_bad_input_names_the_fix(asked, error, said) -> None:
     with pytest.raises(error, match=said):
         run_gate(**asked)
+
+
+def test_jobs_that_are_left_open_at_rest_are_found() -> None:
+    """Whether an engine comes to rest is judged like what other modules owe: of each scenario that ends there."""
+    clean = run_gate(connector="interlock", properties=["issued-jobs-complete"])
+    found = run_gate(connector="interlock", properties=["issued-jobs-complete"], sets={"idle": "none"})
+
+    assert clean.rules == {"issued-jobs-complete": clean.scenarios}
+    assert [(f.property, f.side) for f in found.findings] == [("issued-jobs-complete", "connector")]
