@@ -10,8 +10,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from interlock.proofs.replay import names_its_hidden_steps, words
-from interlock.proofs.replay.bounds import BOUNDS, Bounds
-from interlock.proofs.replay.hidden import TooManyTriesError
+from interlock.proofs.replay.bounds import BOUNDS, Bounds, GaveUpError
 from interlock.proofs.replay.replayer import Replayer, Stop
 from interlock.proofs.replay.setup import setting
 from interlock.spec.kv import SPECIFICATION
@@ -95,7 +94,7 @@ def run_explain(
             continue
         try:
             stop = replayer.consume(index, event, read.place(index))
-        except TooManyTriesError as error:
+        except GaveUpError as error:
             return ExplainResult("inconclusive", f"event {index}, {event}: {error}", step)
         if stop is not None:
             first = f"the first event without an explanation is event {index}, before this one"
@@ -186,7 +185,7 @@ class _Explainer:
         violations = len(self._replayer.violations)
         try:
             stop = self._replayer.consume(index, event, place)
-        except TooManyTriesError as error:
+        except GaveUpError as error:
             result.verdict, result.reason = "inconclusive", f"{event}: {error}"
             return
         if stop is not None:

@@ -33,6 +33,10 @@ def replay(
         typer.Option(metavar="FILE", help="Also write a test that holds the trace to the verdict that it has now."),
     ] = None,
     bound: options.Search = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=1, help="Stop searching after this. Default: as long as it takes."),
+    ] = None,
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("replay", "ReplayDocument")] = False,
 ) -> int:
@@ -41,7 +45,8 @@ def replay(
     Some behaviour must explain all of it; if none does, the longest prefix and what stopped it.
 
     Hidden steps are searched for; where a trace names them, as an explorer's does, it is judged by
-    those that it names. A search that meets its bound is inconclusive, and says which one.
+    those that it names. A search that meets its bound, or is not over within --budget, is inconclusive, and
+    says where it was given up.
 
     Judged is what check claims of the trace's module under its switches, in its slice if it names one;
     what is claimed in other slices only is listed.
@@ -64,4 +69,4 @@ def replay(
     session = Session(context.obj, json, {"TRACE": trace, "--to": to, "--pytest": pytest})
     bounds = options.sizes("--bound", bound, "depth=16,tries=100000")
     how = None if convert is None else convert.value
-    return conduct(ReplayBinding(trace, how, to, pytest, bounds, session), session)
+    return conduct(ReplayBinding(trace, how, to, pytest, bounds, budget, session), session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, fields
 
 from interlock.spec.language.specification import UnknownName
@@ -45,6 +46,36 @@ class Bounds:
             if name not in names:
                 raise UnknownName("bound", name, names)
         return cls(**values)
+
+
+class GaveUpError(Exception):
+    """The search for hidden steps was given up: at a bound, or because its time is over."""
+
+
+class OutOfTimeError(GaveUpError):
+    """The time for the whole replay is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Time for a replay, all its searches together.
+
+    Args:
+        seconds: how long, for the message; ends: when, on the monotonic clock.
+    """
+
+    seconds: float = float("inf")
+    ends: float = float("inf")
+
+    @classmethod
+    def of(cls, seconds: float) -> Budget:
+        """So many seconds from now on."""
+        return cls(seconds, time.monotonic() + seconds)
+
+    def check(self) -> None:
+        """Raises OutOfTimeError once the time is over."""
+        if time.monotonic() > self.ends:
+            raise OutOfTimeError(f"the search was given up after {self.seconds:g} s (--budget searches on)")
 
 
 BOUNDS = Bounds()

@@ -11,17 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from interlock.proofs.replay.bounds import Bounds
+from interlock.proofs.replay.bounds import Bounds, Budget, GaveUpError
 from interlock.proofs.replay.why import Environment, Need, Read, Reason
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Update
 from interlock.spec.language.system import Step
 from interlock.statemachine.sparse import Arguments, Broken, Interpreter, StepFault
 from interlock.statemachine.sparse.layout import literal
-
-
-class TooManyTriesError(Exception):
-    """The search for hidden steps was given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +48,8 @@ class Attempt:
 class HiddenSearch:
     """The hidden actions of a system, by what they write."""
 
-    def __init__(self, interpreter: Interpreter, take: Take, bounds: Bounds) -> None:
-        self._bounds = bounds
+    def __init__(self, interpreter: Interpreter, take: Take, bounds: Bounds, budget: Budget) -> None:
+        self._bounds, self._budget = bounds, budget
         self._interpreter = interpreter
         self._world = interpreter.world
         self._take = take
@@ -88,13 +84,14 @@ class HiddenSearch:
     ) -> Iterator[tuple[Taken, ...]]:
         """Each way to enable an instance: yields the hidden steps, with the world in the state after them.
 
-        The world is as before once the next way is asked for.
+        The world is as before once the next way is asked for, and as it happens to be where the time is over.
 
         Args:
             path: hidden steps taken so far.
             waiting: what waits for this instance. What it waits for in turn is none of these, and neither
                 is a step of a shorter way: that would be a way for the one that waits.
         """
+        self._budget.check()
         depth = len(waiting)
         position = self._interpreter.false_conjunct(step, arguments)
         if depth == 0:
@@ -139,7 +136,7 @@ class HiddenSearch:
         for before in self.enable(helper, chosen, attempt, path, waiting):
             attempt.tries += 1
             if attempt.tries > self._bounds.tries:
-                raise TooManyTriesError(self._bounds.met("tries"))
+                raise GaveUpError(self._bounds.met("tries"))
             mark = self._world.mark()
             try:
                 taken = self._take(helper, chosen)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from interlock.proofs.replay import words
 from interlock.proofs.replay.allocations import Allocations
-from interlock.proofs.replay.bounds import BOUNDS, Bounds
+from interlock.proofs.replay.bounds import BOUNDS, Bounds, Budget
 from interlock.proofs.replay.candidates import Branch, Candidates, Findings, Successor
 from interlock.proofs.replay.hidden import Attempt, HiddenSearch, Taken
 from interlock.proofs.replay.history import History, Inserted, Past
@@ -41,15 +41,18 @@ class Replayer:
         follow_hidden: take hidden lines as they stand (an explorer's), instead of passing over them.
     """
 
-    def __init__(self, setting: Setting, *, bounds: Bounds = BOUNDS, follow_hidden: bool = False) -> None:
+    def __init__(
+        self, setting: Setting, *, bounds: Bounds = BOUNDS, budget: Budget | None = None, follow_hidden: bool = False
+    ) -> None:
         self.setting = setting
         self.bounds = bounds
+        self.budget = budget or Budget()
         self.world = setting.world()
         self.interpreter = Interpreter(self.world)
         self.checker = Checker(self.world, setting.checks)
         self.vocabulary = Vocabulary(setting.system, hidden=follow_hidden)
         self.candidates = Candidates(self.world, bounds.candidates)
-        self.search = HiddenSearch(self.interpreter, self._take, bounds)
+        self.search = HiddenSearch(self.interpreter, self._take, bounds, self.budget)
         self.violations: list[ReplayViolation] = []
         self.hidden_steps = 0
         self.last: tuple[Taken, ...] = ()
@@ -72,8 +75,9 @@ class Replayer:
 
         Raises:
             TraceError: the event is not one that the specification has, or names what the scope does not have.
-            TooManyTriesError: the search for hidden steps was given up.
+            GaveUpError: the search for hidden steps was given up.
         """
+        self.budget.check()
         readings = self.readings(event, place)
         if not readings:
             return Stop(self._ruled_out(event))
@@ -104,6 +108,7 @@ class Replayer:
     def _advance(
         self, index: int, event: TraceEvent, place: str, readings: list[Reading], inserted: Inserted = ()
     ) -> Stop | None:
+        self.budget.check()
         self._history.remember(index, event, place, len(self.violations), self.hidden_steps, inserted)
         if inserted and not self._insert(inserted, index):
             self._history.back()

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from interlock.proofs.replay import words
-from interlock.proofs.replay.bounds import BOUNDS, Bounds
-from interlock.proofs.replay.hidden import TooManyTriesError
+from interlock.proofs.replay.bounds import BOUNDS, Bounds, Budget, GaveUpError, OutOfTimeError
 from interlock.proofs.replay.replayer import Replayer, Stop
 from interlock.proofs.replay.result import ReplayResult
 from interlock.proofs.replay.setup import setting
@@ -24,6 +23,7 @@ def run_replay(
     judge: bool | None = None,
     follow_hidden: bool = False,
     bounds: Bounds = BOUNDS,
+    budget: Budget | None = None,
     spec: Specification = SPECIFICATION,
 ) -> ReplayResult:
     """Whether some behaviour of the specification explains all of a trace, and what it breaks.
@@ -35,22 +35,27 @@ def run_replay(
             traces of a real scheduler.
         follow_hidden: take an explorer's hidden lines as they stand, instead of searching.
         bounds: of the search for hidden steps; where it meets one, the verdict is inconclusive and names it.
+        budget: time for all of it; where it is over, the verdict is inconclusive and says so.
 
     Raises:
         TraceError: what is not a trace of this specification.
     """
     if isinstance(trace, Trace):
         made = setting(spec, trace.header, f"{trace.name}:1", preset=preset, switches=switches, judge=judge)
-        replayer = Replayer(made, bounds=bounds, follow_hidden=follow_hidden)
+        replayer = Replayer(made, bounds=bounds, budget=budget, follow_hidden=follow_hidden)
         return _replay(replayer, trace.events, trace.name, follow_hidden)
     with TraceReader(trace) as reader:
         made = setting(spec, reader.header, f"{reader.path}:1", preset=preset, switches=switches, judge=judge)
-        replayer = Replayer(made, bounds=bounds, follow_hidden=follow_hidden)
+        replayer = Replayer(made, bounds=bounds, budget=budget, follow_hidden=follow_hidden)
         return _replay(replayer, reader, str(reader.path), follow_hidden)
 
 
 def run_replay_as_written(
-    trace: Trace | Path | str, *, bounds: Bounds = BOUNDS, spec: Specification = SPECIFICATION
+    trace: Trace | Path | str,
+    *,
+    bounds: Bounds = BOUNDS,
+    budget: Budget | None = None,
+    spec: Specification = SPECIFICATION,
 ) -> ReplayResult:
     """As :func:`run_replay`, but by the trace's own hidden steps, where it names them.
 
@@ -58,7 +63,7 @@ def run_replay_as_written(
         TraceError: what is not a trace of this specification.
     """
     read = trace if isinstance(trace, Trace) else read_trace(trace)
-    return _as_written(read, bounds=bounds, spec=spec)[1]
+    return _as_written(read, bounds=bounds, budget=budget, spec=spec)[1]
 
 
 def names_its_hidden_steps(
@@ -85,13 +90,15 @@ def _as_written(
     switches: Mapping[str, str] | None = None,
     judge: bool | None = None,
     bounds: Bounds,
+    budget: Budget | None = None,
     spec: Specification,
 ) -> tuple[bool, ReplayResult]:
     """Whether the hidden steps that a trace names are followed, and what replay says then.
 
     An explorer's trace names its hidden steps. Without them another run may show the same events and
     do no wrong (or less), or the search for one may give up; with them there is nothing to search.
-    They are passed over only where they explain less than a search does.
+    They are passed over only where they explain less than a search does; a search that was given up may yet have
+    explained more, so what it could not explain is no verdict.
     """
 
     def replayed(follow_hidden: bool) -> ReplayResult:
@@ -102,6 +109,7 @@ def _as_written(
             judge=judge,
             follow_hidden=follow_hidden,
             bounds=bounds,
+            budget=budget,
             spec=spec,
         )
 
@@ -111,6 +119,8 @@ def _as_written(
     if not written.stopped:
         return True, written
     found = replayed(False)
+    if found.verdict == "inconclusive" and not written.violations:
+        return False, found
     return (True, written) if found.stopped else (False, found)
 
 
@@ -132,7 +142,11 @@ def _replay(replayer: Replayer, events: Iterable[TraceEvent], name: str, follow_
             continue
         try:
             stop = replayer.consume(index, event, place)
-        except TooManyTriesError as error:
+        except OutOfTimeError as error:
+            gave_up = f"event {index}, {event}: {error}"
+            result.longest_prefix = index
+            break
+        except GaveUpError as error:
             gave_up = f"event {index}, {event}: {error}"
         if stop is None and not gave_up:
             result.consumed += 1

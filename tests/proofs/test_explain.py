@@ -7,7 +7,7 @@ from support.traces import AGAIN, SHARE, STEP, STORE, line, trace
 from support.walker import Walker
 
 from interlock.proofs.explain import run_explain
-from interlock.proofs.replay.hidden import TooManyTriesError
+from interlock.proofs.replay.bounds import GaveUpError
 from interlock.proofs.replay.replayer import Replayer
 from interlock.statemachine.trace import TraceError
 
@@ -86,7 +86,7 @@ def test_events_before_the_one_without_an_explanation_are_explained():
 def test_where_the_search_gives_up_nothing_is_said(monkeypatch):
     def consume(self, index, event, place):
         if index == 5:
-            raise TooManyTriesError(7)
+            raise GaveUpError(7)
         return original(self, index, event, place)
 
     original = Replayer.consume

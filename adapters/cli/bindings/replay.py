@@ -19,6 +19,7 @@ class ReplayBinding:
         convert: ``itf`` or ``perfetto``; to: the file that gets it.
         pytest: the file that gets a test.
         bounds: of the search for hidden steps, those that replace the usual ones.
+        budget: seconds of search, or None.
     """
 
     trace: Path
@@ -26,17 +27,19 @@ class ReplayBinding:
     to: Path | None
     pytest: Path | None
     bounds: dict[str, int]
+    budget: float | None
     session: Session
 
     def run(self) -> ReplayDocument:
         """Replay."""
         from interlock.proofs.replay import run_replay_as_written
-        from interlock.proofs.replay.bounds import Bounds
+        from interlock.proofs.replay.bounds import Bounds, Budget
 
         bounds = Bounds.of(self.bounds)
+        budget = None if self.budget is None else Budget.of(self.budget)
         spec = module_of(self.trace)  # what is no trace is refused before all modules are read
         self.session.spec_digest = digest()
-        result = run_replay_as_written(self.trace, bounds=bounds, spec=spec)
+        result = run_replay_as_written(self.trace, bounds=bounds, budget=budget, spec=spec)
         document = self.session.document(ReplayDocument, result)
         if self.pytest is not None:
             document = self._with_test(document, spec.name, self.pytest)
