@@ -63,15 +63,13 @@ class Goals:
         deadline = time.monotonic() + timeout_s
         if o.at_start or o.step is None:
             return ask(solver, self.encoding.values, self.encoding.query(o, self.invariants), timeout_s), ()
-        said: list[Answer] = []
         uses: list[Uses] = []
         for n, goal in enumerate(parts(o.claim.term)):
             with_ = known[n] if n < len(known) else None
             answer, used = self._one(solver, o, goal, deadline, with_)
-            said.append(answer)
-            uses.append(used)
             if answer != "proved":
                 return answer, ()
+            uses.append(used)
         return "proved", tuple(uses)
 
     def _one(self, solver: Solver, o: Obligation, goal: T.Term, deadline: float, known: Uses) -> tuple[Answer, Uses]:
@@ -90,8 +88,10 @@ class Goals:
         if solver == "z3":
             own = [n for n in self._terms if n.partition("#")[0] == o.claim.name]
             chosen = self._choose(self._by_nearness(goal, hypotheses), fixed, step.params, negated, own, deadline)
-            if chosen is not None:
+            if isinstance(chosen, tuple):
                 return "proved", chosen
+            if chosen == "failed":
+                return chosen, None
         elif known is not None and ask(solver, self.encoding.values, formulas(known), left() / 2) == "proved":
             return "proved", known
         everything = self.encoding.query(
@@ -107,8 +107,8 @@ class Goals:
         negated: Expr,
         own: Sequence[str],
         by: float,
-    ) -> tuple[str, ...] | None:
-        """Hypotheses with which z3 proves the goal at any size, if any are found."""
+    ) -> tuple[str, ...] | Answer:
+        """Hypotheses with which z3 proves the goal at any size, or that it fails, or neither."""
 
         def said(names: Sequence[str], seconds: float, seed: int = 0) -> Answer:
             formulas = [*fixed, *(hypotheses[n] for n in names), negated]
@@ -120,7 +120,9 @@ class Goals:
         answers: dict[tuple[str, ...], Answer] = {}
         for sizes in self._sizes():
             found = self._needed.choice(sizes, hypotheses, fixed, params, negated, so_far, by)
-            if found is None:
+            if found == "failed":
+                return found
+            if isinstance(found, str):
                 break
             so_far = found[1]
             for names in found:
@@ -133,7 +135,7 @@ class Goals:
             for names in open_[-2:]:
                 if said(names, seconds, seed) == "proved":
                     return names
-        return None
+        return UNKNOWN
 
     def _sizes(self) -> Iterator[Sizes]:
         """From few elements to more."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import z3
 
+from interlock.proofs.smt.ask import UNKNOWN, Answer
 from interlock.proofs.smt.small import Small
 from interlock.proofs.smt.values import Expr, Values
 
@@ -40,7 +41,7 @@ class Needed:
         goal: Expr,
         first: Sequence[str],
         by: float,
-    ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    ) -> tuple[tuple[str, ...], tuple[str, ...]] | Answer:
         """Names of hypotheses that leave no counterexample of these sizes: none too many, and some more.
 
         Args:
@@ -52,7 +53,7 @@ class Needed:
             by: when to give up, by ``time.monotonic()``.
 
         Returns:
-            ``None`` if there is a counterexample to all of them, or none was found in time.
+            ``failed`` if a counterexample satisfies all of them, and ``unknown`` if time was too short.
         """
         small = self._smalls.setdefault(sizes, Small(self.values, dict(sizes)))
         solver = z3.Solver(ctx=self.values.ctx)
@@ -74,13 +75,20 @@ class Needed:
         for name in first:
             add(name)
         while (said := answer(list(marks))) == z3.sat:
-            model = solver.model()
-            false = _false_in(model, small, hypotheses, marks)
-            if false is None:
-                return None
-            add(false)
+            model, true = solver.model(), True
+            for name, hypothesis in hypotheses.items():
+                if name in marks:
+                    continue
+                value = model.eval(small.unrolled(hypothesis), model_completion=True)
+                if z3.is_false(value):
+                    add(name)
+                    break
+                true = true and z3.is_true(value)
+            else:
+                # Its elements are all that there are, so it is a model of the formulas for any size.
+                return "failed" if true else UNKNOWN
         if said == z3.unknown:
-            return None
+            return UNKNOWN
         used = {str(m) for m in solver.unsat_core()}
         few = [n for n in marks if f"use {n}" in used]
         for name in reversed(list(few)):
@@ -88,11 +96,3 @@ class Needed:
             if answer(rest) == z3.unsat:
                 few = rest
         return tuple(few), tuple(marks)
-
-
-def _false_in(model: Expr, small: Small, hypotheses: Mapping[str, Expr], but: Mapping[str, Expr]) -> str | None:
-    """The first hypothesis that the counterexample does not satisfy."""
-    for name, hypothesis in hypotheses.items():
-        if name not in but and z3.is_false(model.eval(small.unrolled(hypothesis), model_completion=True)):
-            return name
-    return None
