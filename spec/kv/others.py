@@ -24,7 +24,6 @@ from interlock.spec.kv.vocabulary import (
     hashed,
     holds,
     j,
-    job_chunk,
     job_loads,
     kept,
     load_value,
@@ -106,14 +105,6 @@ ONE_CHUNK = ActionProperty(
     actions=("plan_store", "plan_finish_store", "plan_lazy_store", "evict"),
     formula=forall(_w, _c, _h, _c.ne(c) >> unchanged(cpu_value(_w, _c, _h))),
 )
-ONE_COPY = ActionProperty(
-    id="a-copy-writes-one-chunk",
-    source="contract J8",
-    doc="The copy of a store leaves what is in the chunks of other stores.",
-    slices=(TWO_CHUNKS,),
-    actions=("copy_store",),
-    formula=forall(_w, _c, _h, _c.ne(job_chunk(j)) >> unchanged(cpu_value(_w, _c, _h))),
-)
 ONE_JOB = ActionProperty(
     id="a-job-is-planned-and-reported-alone",
     source="contract J4, J10, J11, R-43",
@@ -124,5 +115,5 @@ ONE_JOB = ActionProperty(
 )
 
 OTHERS: tuple[Property, ...] = (
-    ONE_BLOCK, ONE_LOADED, ONE_PREEMPTED, ONE_SLIDES, ONE_LEFT_UNSTORED, ONE_WORKER, ONE_CHUNK, ONE_COPY, ONE_JOB,
+    ONE_BLOCK, ONE_LOADED, ONE_PREEMPTED, ONE_SLIDES, ONE_LEFT_UNSTORED, ONE_WORKER, ONE_CHUNK, ONE_JOB,
 )  # fmt: skip
