@@ -61,6 +61,23 @@ FAULTS = [
         "a-word-of-one-connector-is-of-one-request",
     ),
     ("delivery", "two_leases", "widen-update:peer_beats:beaten#1", "a-heartbeat-is-of-one-consumer"),
+    ("delivery", "two_prefills", "widen-update:accept_cancel:cancelled#1", "a-cancel-is-of-one-request"),
+    ("engine", "beside_a_reset", "widen-update:reset_running:confirmed#1", "a-request-is-counted-alone"),
+    ("engine", "beside_a_reset", "widen-update:inflate_entry:entry_wrong#1", "a-step-goes-on-for-the-others"),
+    ("engine", "beside_a_guess", "widen-update:draft:table#1", "a-table-is-of-one-request"),
+    ("engine", "load_resumed", "widen-update:admit_refused:start#2", "a-step-is-built-and-processed-alone"),
+    ("engine", "decoding", "widen-update:decode:addressable#1", "a-token-goes-into-one-block"),
+    ("engine", "late_sync", "widen-update:withhold_report:delayed#1", "the-load-of-one-block-fails-alone"),
+    ("engine", "load_pair", "widen-update:expire_load:broke#1", "a-load-ends-alone"),
+    ("engine", "guess_again", "drop-conjunct:draft:nothing-held-there", "table-has-one-block-a-place"),
+    ("engine", "victim_hit", "drop-fairness:decode", "running-request-is-scheduled"),
+    ("kv", "two_chunks", "widen-update:plan_finish_store:cpu_value#2", "a-chunk-is-reserved-or-evicted-alone"),
+    ("kv", "two_chunks", "widen-update:copy_store:cpu_value#2", "ready-chunk-holds-its-prefix"),
+    ("kv", "two_failing", "widen-update:plan_load:failure_seen#1", "a-job-is-planned-and-reported-alone"),
+    ("kv", "two_blocks_slide", "widen-update:slide_out:scanned#2", "one-block-slides-out-of-one-table"),
+    ("tiers", "task_hang_beside", "widen-update:escape:in_table#1", "what-one-request-gives-up-is-its-own"),
+    ("tiers", "tier_missing_file", "widen-update:file_vanishes:unreadable#1", "a-file-vanishes-alone"),
+    ("admission", "admission_quick", "drop-update:expire_hold:flushing", "a-held-store-is-flushed-once"),
 ]
 
 
