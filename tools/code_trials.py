@@ -64,8 +64,10 @@ OWN = {
         "tests/statemachine/machine/test_batches.py",
         "tests/statemachine/machine/test_compiled.py",
         "tests/statemachine/machine/test_standing.py",
+        "tests/statemachine/machine/test_random_specifications.py",
         "tests/statemachine/encoder/test_compiled.py",
     ),
+    "sparse/": ("tests/statemachine/sparse/test_random_specifications.py", "tests/statemachine/sparse/test_defined.py"),
 }
 """Tests that are about these files alone: they are run first, because quicker ones of whatever uses them abound."""
 

@@ -235,3 +235,22 @@ def test_what_many_jobs_have_left_behind_is_not_gone_through_in_every_step():
     groups = ledger.inverse("job_state")
     assert [sys.getsizeof(groups[state]) for state in ("planned", "completed")] == [sys.getsizeof({})] * 2, groups
     assert not ledger.function("job_state")
+
+
+@pytest.mark.parametrize("records", [True, False])
+@pytest.mark.parametrize(("name", "value"), [("chunk_hash", "h"), ("job_block", 1), ("job_state", "planned")])
+def test_what_is_forgotten_is_looked_up_no_more(name, value, records):
+    ledger = made(SPECIFICATION.switch_values(), True, records=records)
+    first, second = (0, 1)
+    for element in (first, second):
+        ledger.given(name, element, value)
+    assert set(ledger.inverse(name)[value]) == {first, second}
+
+    ledger.forget(name, first)
+
+    assert list(ledger.inverse(name)[value]) == [second]
+    assert {e: v for e, v in ledger.function(name).items() if v == value} == {second: value}
+    ledger.forget(name, second)
+    ledger.forget(name, second)  # of which nothing was said any more
+    assert not ledger.inverse(name).get(value)
+    content(ledger)

@@ -7,8 +7,8 @@ from support.small import CLAIM, HERE, THING, TURN_OFF, TURN_ON, act, at, explor
 
 from interlock.spec.language.actions import assign
 from interlock.spec.language.properties import ActionProperty, Invariant
-from interlock.spec.language.terms import FALSE, Primed, Term, forall
-from interlock.spec.language.variables import relation
+from interlock.spec.language.terms import FALSE, Add, Int, Primed, Sub, Term, card, forall
+from interlock.spec.language.variables import counter, relation
 from interlock.spec.shared.frames import unchanged
 from interlock.statemachine.sparse import Broken, Checker, Interpreter, Program, World
 from interlock.statemachine.sparse.world import Write
@@ -109,6 +109,14 @@ def test_findings_keep_the_order_of_the_kinds() -> None:
     assert said_in_order(goes=goes, compiled=compiled) == ["compiled", "goes"]
 
 
+@pytest.mark.parametrize(("before", "after", "holds"), [(1, 0, True), (1, 1, False), (0, 0, False)])
+def test_what_is_counted_is_counted_in_its_own_state(before: int, after: int, holds: bool) -> None:
+    """One thing is on before the step, and none after it."""
+    counted = card(z, on(z)).eq(before) & card(z, Primed(body=on(z))).eq(after)
+
+    assert said_in_order(counted=counted) == ([] if holds else ["counted"])
+
+
 def test_what_an_invariant_says_of_a_thing_that_is_not_defined_is_a_finding_with_its_reason() -> None:
     lit = relation("lit", x, site=HERE, doc="x gives light")
     light = act("light", do=(assign(lit(x), True),), params=(x,))
@@ -126,3 +134,13 @@ def test_what_an_invariant_says_of_a_thing_that_is_not_defined_is_a_finding_with
     assert checker.after(around) == checker.everywhere() == [
         Broken("lit-is-at-itself", (), "at(thing0) is applied where it is not defined")
     ]  # fmt: skip
+
+
+def test_a_counter_may_start_at_a_number_of_elements() -> None:
+    things = THING.size
+    free = counter("free", site=HERE, doc="as many as there are, and one more, but for two").model_copy(
+        update={"init": Sub(left=Add(left=things, right=Int(value=1)), right=Int(value=2)), "low": Int(value=-1)}
+    )
+    world = World(Program(system(specification((on, free), ()))), {"thing": 3})
+
+    assert world.read("free", ()) == 2
