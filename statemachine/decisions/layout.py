@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import Bool, Int, Member, Size, Term, Var
+from interlock.spec.language.terms import FALSE, Bool, Int, Member, Size, Term, Var
 from interlock.spec.language.variables import Channel, Site, StateVar
 from interlock.statemachine.errors import CompileError
 
@@ -21,6 +21,7 @@ class Symbol:
         channel: messages, which others put there.
         result: of a function, the sort or enumeration of its values.
         sizes: sorts whose number of elements the default speaks of (a counter that starts at a capacity).
+        true_at_first: a relation that is true where nothing was said, which no set of tuples is.
         default: the value where nothing was assigned, as Python text; ``None``: undefined there.
     """
 
@@ -36,6 +37,7 @@ class Symbol:
     channel: bool = False
     result: str = ""
     sizes: frozenset[str] = frozenset()
+    true_at_first: bool = False
 
 
 def groups_name(symbol: str, known: tuple[int, ...]) -> str:
@@ -213,6 +215,8 @@ class Layout:
             raise CompileError(f"ghost {name} cannot be read by what runs")
         if name in self.unkept:
             raise CompileError(f"{name} is not kept, and not only guards read it")
+        if symbol.true_at_first:
+            raise CompileError(f"{name} is true at first; what runs keeps what has become true: declare its negation")
         self.used.add(name)
         self.sizes |= symbol.sizes
         return symbol
@@ -244,6 +248,7 @@ def _symbol(declared: StateVar | Channel, members: Mapping[str, tuple[str, ...]]
         members.get(declared.result, ()),
         result=declared.result,
         sizes=frozenset({declared.init.sort} if isinstance(declared.init, Size) else ()),
+        true_at_first=relation and declared.init != FALSE,
     )
 
 

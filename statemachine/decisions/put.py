@@ -173,7 +173,7 @@ def _listed(p: Put, layout: Layout) -> Iterator[str]:
     if p.symbol.members:
         yield f"{members_name(p.symbol.name, p.value)}[{p.key}] = None"
     else:
-        yield from groups_of(p.symbol.name, (), layout, p.held).join(p.value, p.key)
+        yield from _unless_first(p.symbol, p.value, groups_of(p.symbol.name, (), layout, p.held).join(p.value, p.key))
 
 
 def _function(p: Put, layout: Layout, read: str, place: str) -> Iterator[str]:
@@ -198,9 +198,18 @@ def _function(p: Put, layout: Layout, read: str, place: str) -> Iterator[str]:
     yield f"old = {read}"
     yield f"if old != {value}:"
     yield f"    {place} = {value}"
-    yield from (f"    {line}" for line in groups.join(value, key))
+    yield from (f"    {line}" for line in _unless_first(p.symbol, value, groups.join(value, key)))
     yield "    if old is not None:"
-    yield from (f"        {line}" for line in groups.leave("old", key))
+    yield from (f"        {line}" for line in _unless_first(p.symbol, "old", groups.leave("old", key)))
+
+
+def _unless_first(symbol: Symbol, value: str, lines: Iterable[str]) -> Iterator[str]:
+    """Nothing is looked up by a value that all have at first, the unnamed ones too; those of enumerations are."""
+    if symbol.default is None or symbol.members:
+        yield from lines
+        return
+    yield f"if {value} != {symbol.default}:"
+    yield from (f"    {line}" for line in lines)
 
 
 def _relation(p: Put, layout: Layout, *, becomes: bool) -> Iterator[str]:
@@ -273,4 +282,4 @@ def _unlisted(symbol: Symbol, entity: str, layout: Layout) -> Iterator[str]:
             yield f"    {members_name(symbol.name, 'old')}.pop({entity}, None)"
         else:
             groups = groups_of(symbol.name, (), layout, frozenset())
-            yield from (f"    {line}" for line in groups.leave("old", entity))
+            yield from (f"    {line}" for line in _unless_first(symbol, "old", groups.leave("old", entity)))

@@ -226,7 +226,12 @@ class Search:
     def _bind(self, unbound: list[T.Var], rest: list[T.Term]) -> list[Clause]:
         """Loops for some variables; takes the variables that they bind and the conjunct that they use up."""
         ways = sorted(
-            (way for place, conjunct in enumerate(rest) for way in self._ways(conjunct, place, unbound)),
+            (
+                way
+                for place, conjunct in enumerate(rest)
+                if not self._is_shielded(conjunct, rest[:place], unbound)
+                for way in self._ways(conjunct, place, unbound)
+            ),
             key=lambda way: (way[0], way[1]),
         )
         if ways:
@@ -255,8 +260,8 @@ class Search:
         elif isinstance(left, T.Apply) and len(left.args) == 1 and left.args[0] in unbound:
             symbol = self._layout.symbols[left.symbol]
             text = repr(right.name) if isinstance(right, T.Member) else None
-            if text is not None and text == symbol.default:
-                return  # an element that nobody has named has this value too
+            if symbol.default is not None and not _is_other_than(symbol.default, right):
+                return  # an element that nobody has named may have this value too
             variable = left.args[0]
             assert isinstance(variable, T.Var)
 
@@ -316,6 +321,20 @@ class Search:
 
         yield 3, place, (variable,), make
 
+    def _is_shielded(self, t: T.Term, before: list[T.Term], unbound: list[T.Var]) -> bool:
+        """Whether a conjunct before another may be what makes defined what that one reads of what is known."""
+        if not before:
+            return False
+        said = {s for conjunct in before for s in T.subterms(conjunct)}
+        general = set().union(*(T.symbols(s) for s in said if isinstance(s, T.Binder)))
+        for read in T.subterms(t):
+            if isinstance(read, T.Apply) and not T.free_vars(read) & set(unbound):
+                symbol = self._layout.symbols[read.symbol]
+                domain = T.TRUE if symbol.domain is None else T.at(symbol.domain, symbol.args, read.args)
+                if T.symbols(domain) & general or any(isinstance(s, T.Apply) and s in said for s in T.subterms(domain)):
+                    return True
+        return False
+
     def _is_not_kept(self, symbol: str) -> bool:
         """Nobody but a rare search asks for what has some value."""
         return self.seldom and symbol not in self._expressions.settled.inverses
@@ -327,6 +346,16 @@ class Search:
             return [For(names, f"domain_{v.sort}({', '.join(here)})", sized=False)]
 
         return make
+
+
+def _is_other_than(default: str, t: T.Term) -> bool:
+    """Whether a value is surely not the one that is there before any was assigned, as Python text."""
+    match t:
+        case T.Member():
+            return repr(t.name) != default
+        case T.Int():
+            return default.lstrip("-").isdigit() and repr(t.value) != default
+    return False
 
 
 def _of(names: str, group: Group) -> For:

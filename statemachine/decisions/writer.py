@@ -222,7 +222,11 @@ class Writer:
         held.update(dict.fromkeys(own, True))
         apply = [replace(line, held=frozenset(own)) if isinstance(line, Put | Empty) else line for line in apply]
         records: list[Line] = []
+        seen = set()
         for at, slot in own.items():
+            if slot.sort in seen:  # it may be the same element
+                records.append(f"{record_name(at)} = {self.expressions.record_of(at, slot.sort)}")
+            seen.add(slot.sort)
             own_places = [line for line in apply if isinstance(line, Put) and line.key == at and not line.indent]
             puts = [p for p in own_places if settled.slot(p.symbol.name) is not None]
             if any(p.new for p in puts):

@@ -30,7 +30,6 @@ near = function(
 )
 count = counter("count", x, site=HERE, high=2, doc="up to 2")
 total = counter("total", site=HERE, doc="a number")
-VARIABLES = (on, loose, link, kind, at, near, count, total)
 
 
 class Saying:
@@ -107,7 +106,7 @@ class Saying:
         return T.ite(self.formula(names, 1), kinds[first], kinds[second])
 
 
-def said(seed: int) -> Specification:
+def said(seed: int, *, loose_at_first: bool = True) -> Specification:
     """A specification whose guards, values, conditions and invariants are random."""
     rng = random.Random(seed)
     say = Saying(rng)
@@ -130,4 +129,6 @@ def said(seed: int) -> Specification:
     claims = [Invariant(id=f"claim-{n}", formula=T.forall(x, say.formula(one)), **CLAIM) for n in range(6)]
     claims += [Invariant(id=f"claim-{n}", formula=say.formula(()), **CLAIM) for n in range(6, 9)]
     here = (a.model_copy(update={"site": HERE}) for a in actions)
-    return specification(VARIABLES, here, claims, enums=(kinds,), size=SIZE)
+    loose_or_not = loose.model_copy(update={"init": T.Bool(value=loose_at_first)})
+    variables = (on, loose_or_not, link, kind, at, near, count, total)
+    return specification(variables, here, claims, enums=(kinds,), size=SIZE)
