@@ -193,6 +193,11 @@ def test_columns_hold_what_is_said_of_any_number_and_of_nothing_else():
         ledger.do("allocate", "A", -1)
     ledger.batch("allocate")([("A", 1000), ("A", 0)], [])
 
+    first = made(SPECIFICATION.switch_values(), True)
+    first.do("add_request", "A")
+    first.do("allocate", "A", 0)
+
+    assert first.relation("holds") == {("A", 0)}
     assert ledger.relation("holds") == {("A", 0), ("A", 1000)}
     assert {b for b, state in ledger.function("block_state").items() if state == "used"} == {0, 1000}
     ledger.blank()

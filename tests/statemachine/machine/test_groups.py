@@ -89,6 +89,20 @@ def test_what_is_being_stored_is_waited_for_and_found(driver):
     assert d.match("B") == (4, True)
 
 
+def test_who_records_is_told_what_a_store_scan_passes(driver):
+    told = []
+    d = driver(chunks=8, groups=WINDOW, options={"record": lambda event, **more: told.append((event, more))})
+    d.add("A", ["h1"])
+    d.admit("A", [[1, 2], [3, 4]])
+    jobs = d.build().store_jobs
+
+    assert told == [
+        ("store", {"request": "A", "group": g, "place": 0, "block": j.block, "chunk": j.chunk, "job": j.job})
+        for g, j in enumerate(jobs)
+    ]
+    assert [j.block for j in jobs] == [1, 3]
+
+
 def test_a_store_that_fails_is_waited_for_no_longer(driver):
     d = driver(chunks=8, groups=WINDOW)
     d.add("A", ["h1"])
