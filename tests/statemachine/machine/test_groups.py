@@ -1,10 +1,15 @@
 """Several KV cache groups: what is found, loaded, stored and given up. At random: ``test_stateful_groups``."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from interlock.statemachine.errors import SpecificationViolation, UnsupportedGroups
 from interlock.statemachine.lookup import ChunkedLocal, FullAttention, Mamba, SlidingWindow
 from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.groups import BlockGroups
+from interlock.statemachine.offload.kept import Kept
+from interlock.statemachine.offload.tracked import BlockTable, Tracked
 
 H = 4
 """Tokens to one hash."""
@@ -87,6 +92,25 @@ def test_what_is_being_stored_is_waited_for_and_found(driver):
     assert d.match("B") == (None, False)
     d.step(completed=[jobs[1].job])
     assert d.match("B") == (4, True)
+
+
+def test_what_a_hit_that_is_being_loaded_needs_stays_and_nothing_else():
+    """Of three blocks; the window needs the last two, and the fourth is another hit's."""
+    groups = BlockGroups.of(WINDOW, H)
+    kept = Kept(groups)
+    hashes = ["h1", "h2", "h3", "h4"]
+    for name, blocks in (("B", 3), ("C", 1)):
+        request = SimpleNamespace(request_id=name, num_tokens=4 * H + 1, block_hashes=hashes)
+        kept.load_planned(Tracked(request, name, tuple(map(BlockTable, groups))), blocks * H)
+    needed = {(0, "h1"), (0, "h2"), (0, "h3"), (1, "h2"), (1, "h3"), (1, "h1")}
+    every = {(group, key) for group in (0, 1) for key in hashes}
+
+    assert {key for key in every if key in kept} == needed
+    kept.load_ended("B")
+    assert {key for key in every if key in kept} == {(0, "h1"), (1, "h1")}
+    kept.load_ended("C")
+    kept.load_ended("never")
+    assert not any(key in kept for key in every)
 
 
 def test_who_records_is_told_what_a_store_scan_passes(driver):
