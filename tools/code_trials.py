@@ -60,11 +60,11 @@ KEPT = ("decisions/", "table/")
 """What these make is kept for the process: any test of a file that reaches them can notice, and not just the first."""
 OWN = {
     "decisions/": (
+        "tests/statemachine/machine/test_random_specifications.py",
         "tests/statemachine/machine/test_against_specification.py",
         "tests/statemachine/machine/test_batches.py",
         "tests/statemachine/machine/test_compiled.py",
         "tests/statemachine/machine/test_standing.py",
-        "tests/statemachine/machine/test_random_specifications.py",
         "tests/statemachine/encoder/test_compiled.py",
     ),
     "sparse/": ("tests/statemachine/sparse/test_random_specifications.py", "tests/statemachine/sparse/test_defined.py"),
@@ -92,7 +92,7 @@ def test_files(file: str) -> list[str]:
 
 
 def select(known: Mapping[str, Tests], file: str, lines: range, tests_s: float) -> dict[str, float]:
-    """Tests that reach a function, so many that they take `tests_s` together, and as many more of a file's own.
+    """Tests that reach a function, so many that they take `tests_s` together, and as many of each of its own files.
 
     The quickest first; of what is kept, one of each test's parameters before the others.
     """
@@ -103,9 +103,11 @@ def select(known: Mapping[str, Tests], file: str, lines: range, tests_s: float) 
             here = set(tests.seconds)
         reach |= {t: tests.seconds[t] for t in here if tests.seconds.get(t, SLOW_S) < SLOW_S}
     own = next((files for begin, files in OWN.items() if file.startswith(begin)), ())
-    first = {t: s for t, s in reach.items() if t.startswith(own)} if own else {}
-    others = {t: s for t, s in reach.items() if t not in first}
-    return {t: s for some in (first, others) for t, s in within(some, tests_s, each=file.startswith(KEPT)).items()}
+    picked: dict[str, float] = {}
+    for some in (*({test_file} for test_file in own), {t.partition("::")[0] for t in reach} - set(own)):
+        tests_of_some = {t: s for t, s in reach.items() if t.partition("::")[0] in some}
+        picked |= within(tests_of_some, tests_s, each=file.startswith(KEPT))
+    return picked
 
 
 def within(tests: Mapping[str, float], tests_s: float, *, each: bool) -> dict[str, float]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import pytest
 from support import reference
-from support.saying import SIZE, said
-from support.small import system
+from support.saying import SIZE, at, on, said, x
+from support.small import act, specification, system
 
 from interlock.spec.language.variables import StateVar
 from interlock.statemachine.decisions.program import Wanted
-from interlock.statemachine.errors import CompileError, GuardViolation, RangeViolation
+from interlock.statemachine.errors import CompileError, GuardViolation, RangeViolation, UndefinedApplication
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.ledger.containers import IndexedRelation
 
@@ -123,6 +124,17 @@ def default(v: StateVar) -> object:
 def test_a_relation_that_is_true_at_first_is_refused_and_not_run_as_one_that_is_false():
     with pytest.raises(CompileError, match=r"loose is true at first; .*: declare its negation$"):
         Ledger(said(0), {}, sizes={"thing": SIZE})
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_function_that_is_not_defined_somewhere_is_named_with_its_arguments(layout):
+    peek = act("peek", at(x).eq(x), params=(x,)).model_copy(update={"site": on.site})
+    ledger = Ledger(
+        specification((on, at), (peek,)), {}, sizes={"thing": SIZE}, wanted=replace(LAYOUTS[layout], lookups=())
+    )
+
+    with pytest.raises(UndefinedApplication, match=r"^at\(1\) is not defined now$"):
+        ledger.do("peek", 1)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
