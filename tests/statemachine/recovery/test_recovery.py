@@ -292,6 +292,9 @@ def test_the_listing_says_what_is_compiled_and_what_is_not():
     rows = recovery_listing(SPECIFICATION, SPECIFICATION.switch_values())
     compiled = {r.where: r for r in rows if r.how == "compiled"}
 
+    assert {r.where.rpartition("/")[2] for r in rows if r.kind == "row"} <= set(ACTIONS)
+    assert {r.where.partition("/")[0] for r in rows if r.kind == "update"} <= set(ACTIONS)
+    assert {r.kind for r in rows} == {"guard", "row", "update", "term", "choice"}
     assert "recovery_base" in compiled["base"].switches
     assert compiled["base"].text == "computed(r) - in_flight(r)"
     assert {s for r in rows for s in r.switches} >= {
