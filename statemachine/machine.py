@@ -138,7 +138,6 @@ class KVOffloadMachine:
         self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
         self._phase = self.ledger.function("phase")
         self._request_state = self.ledger.function("request_state")
-        self._request_of = self.ledger.function("job_request").get
         self._lives = Lives(self._request_state, moves.ids)
         self._stepping = self.ledger.condition("build_connector_meta", "something-to-do")
 
@@ -160,7 +159,9 @@ class KVOffloadMachine:
         key = self._lives.begins(request.request_id, self._tracked)
         self._moves.do("add_request", key)
         tables = tuple(map(BlockTable, self._groups))
-        self._tracked[request.request_id] = Tracked(request, key, tables, prompt_tokens=request.num_tokens)
+        self._tracked[request.request_id] = Tracked(
+            request, key, tables, prompt_tokens=request.num_tokens, first_job=self._moves.next_job
+        )
 
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """What ready chunks continue of what the GPU has, up to the last token but one.
@@ -201,7 +202,7 @@ class KVOffloadMachine:
         # Whose load has failed as a whole has lost its blocks to that (Q15); who was preempted, to the preemption.
         anew = sorted(self._anew.difference(step.preempted)) if self._anew else ()
         self._anew.clear()
-        in_order = not self._behind and not self._visits
+        in_order = not (self._behind or self._visits or self._running.unnamed)
         self._running.run(step, self._visits, anew)
         if self._visits:
             computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
@@ -316,8 +317,8 @@ class KVOffloadMachine:
         """Whether a job whose block has been given away is flushed for that, or for another reason."""
         moved = self._moves.jobs[job]
         holder = self._tracked.get(moved.request)
-        if holder is None or holder.key != self._request_of(job):
-            return True  # who had the block has ended
+        if holder is None or job < holder.first_job:
+            return True  # who had the block has ended; the name in the ledger may come again as well
         if self._moves.loads(job) or self._moves.is_stale(job) or moved.request in self._preempted:
             return True
         key = self.ledger.function("chunk_hash").get(moved.chunk)

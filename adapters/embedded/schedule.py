@@ -93,6 +93,9 @@ class Scheduler:
             self._make_room(made)
         for request in self.running.values():
             self._continue(request, made)
+        if self._scheduling.depth > 1:
+            for request in self.running.values():
+                self._name(request)
         if not made.preempted:
             self._let_in(made)
         return made
@@ -326,6 +329,12 @@ class Scheduler:
             self._pool.publish(block, hash_)
             self._record("publish", request=request.request_id, block=block, hash_=hash_)
         request.published = max(request.published, full)
+
+    def _name(self, request: Request) -> None:
+        """An output has told the hash of a block that was full without one, also of who gets no tokens now."""
+        known = min(request.num_computed_tokens, request.num_tokens - 1)
+        if known // request.block_size > request.published:
+            self._publish(request, known)
 
 
 _Plan = tuple[int, Sequence[int]]

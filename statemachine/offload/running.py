@@ -30,6 +30,12 @@ class Running:
         self._one_group, self._prefix_only = len(groups) == 1, groups.prefix_only
         self._block_size = groups[0].block_size
         self._not_hashed = moves.ledger.condition("publish", "not-hashed")
+        self._hashed = moves.ledger.relation("hashed")
+        self._block_state = moves.ledger.function("block_state")
+        self.unnamed: dict[str, int] = {}
+        """Requests with full blocks of which an output that is still to come decides the hash; until which token."""
+        self._names_late = False
+        """Whether there has been one: the engine schedules a step before the outputs of the one before it are there."""
         self._looks = Looks(tracked.__getitem__)
 
     def run(self, step: ScheduledStep, visits: Sequence[Visit], anew: Sequence[str] = ()) -> None:
@@ -55,6 +61,8 @@ class Running:
             )
         for request_id in anew:  # behind what slides out, with which a schedule begins
             self._moves.do("look_up_anew", self._tracked[request_id].key)
+        if self.unnamed:
+            self._name()
         if allocated:
             self._moves.do_each("allocate", allocated)
         if looked_at:
@@ -93,7 +101,7 @@ class Running:
         hits: list[int] = []
         allocated: list[int] = []
         for table, found, new in _got(visit):
-            hits += found
+            hits += self._found_unnamed(visit.tracked, table, found) if found and self._names_late else found
             allocated += new
             table.blocks += (*found, *new)
         if self._slides is not None:
@@ -102,6 +110,30 @@ class Running:
             self._moves.do_each("hit", zip(repeat(request), hits))
         if allocated:
             self._moves.do_each("allocate", zip(repeat(request), allocated))
+
+    def _found_unnamed(self, tracked: Tracked, table: BlockTable, found: Sequence[int]) -> Sequence[int]:
+        """Which of what the cache had are hits: others were named when their request had ended, or had lost them.
+
+        That is so where a step is scheduled before the outputs of the one before it are there (vLLM: asynchronous
+        scheduling). We were told nothing of it: to us such a block is free, and filled by whoever finds it.
+        """
+        hits: list[int] = []
+        for place, block in enumerate(found, len(table.blocks)):
+            if block == NULL_BLOCK or block in self._hashed or self._block_state.get(block, "free") != "free":
+                hits.append(block)
+                continue
+            self._moves.do("allocate", tracked.key, block)
+            self._moves.do("publish", tracked.key, block, table.group.key(tracked.request.block_hashes, place))
+        return hits
+
+    def _name(self) -> None:
+        """With outputs come the hashes of blocks that are full: all tokens but the last are computed."""
+        for request_id, end in list(self.unnamed.items()):
+            tracked = self._tracked[request_id]
+            known = min(end, tracked.request.num_tokens - 1)
+            self.publish([(tracked, known)])
+            if known == end:
+                self.unnamed.pop(request_id, None)
 
     def publish_admitted(self, tracked: Tracked, num_tokens: int) -> None:
         """The same as for a request that was running, for one that was let in."""
@@ -129,6 +161,8 @@ class Running:
             blocks, hashes, first = table.blocks, request.block_hashes, table.published
             full = num_tokens // size
             if full > len(blocks) or full > len(hashes):
+                if full > len(hashes):
+                    self.unnamed[request.request_id], self._names_late = num_tokens, True
                 full = min(len(blocks), len(hashes))
             if full > first:
                 if first * size < tracked.local_tokens:
@@ -153,6 +187,8 @@ class Running:
                 size = group.block_size
                 full = num_tokens // size
                 if full > len(blocks) or full * group.hashes_per_block > len(hashes):
+                    if full * group.hashes_per_block > len(hashes):
+                        self.unnamed[request.request_id], self._names_late = num_tokens, True
                     full = min(len(blocks), len(hashes) // group.hashes_per_block)
                 if full > first:
                     # What the cache had was found by its hash, and held since.
@@ -182,11 +218,13 @@ class Running:
         tracked.next_look = 0  # with the first tokens that it gets again
         self._looks.again(tracked)
         self._behind.pop(tracked.request.request_id, None)
+        self.unnamed.pop(tracked.request.request_id, None)
 
     def finished(self, request_id: str) -> None:
         """A request has ended."""
         self._looks.forget()
         self._behind.pop(request_id, None)
+        self.unnamed.pop(request_id, None)
 
 
 def _got(visit: Visit) -> Iterable[tuple[BlockTable, Sequence[int], Sequence[int]]]:

@@ -69,6 +69,7 @@ class Tracked:
         next_look: with how many tokens it fills the next block that is to be published, or is one token past the
             place at which a block slides out.
         prompt_tokens: with how many tokens it arrived.
+        first_job: jobs before this one are of others, also of one that had its id.
     """
 
     request: RequestLike
@@ -80,6 +81,7 @@ class Tracked:
     first_hit: int | None = None
     next_look: int = 0
     prompt_tokens: int = 0
+    first_job: int = 0
 
 
 class Requests(dict[str, Tracked]):

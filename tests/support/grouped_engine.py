@@ -1,8 +1,9 @@
 """A small engine with several KV cache groups, after vLLM's scheduler: one pool of blocks, windows that slide, workers.
 
 It keeps its own books of the tier, made from what metadata carry, and its own content of every block and chunk on every
-worker. Copies happen, fail and are reported when it is told to, worker by worker. Whatever the machine does, the engine
-asserts that each reader sees what it came for. What happens it records (``grouped_record``).
+worker. Copies happen, fail and are reported when it is told to, worker by worker; at depth 2 a step is scheduled before
+the outputs of the one before it are there. Whatever the machine does, the engine asserts that each reader sees what it
+came for. What happens it records (``grouped_record``).
 """
 
 from __future__ import annotations
@@ -11,66 +12,17 @@ from collections import deque
 from dataclasses import dataclass, field
 from math import lcm
 
-from interlock.statemachine.lookup import ChunkedLocal, FullAttention, Mamba, SlidingWindow
+from interlock.statemachine.lookup import Mamba
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.port import ConnectorOutput, ScheduledRequest, ScheduledStep
+from support.grouped_hits import GroupedHits
+from support.grouped_parts import NULL, Copy, Request, Row, Step, named
 from support.grouped_record import GroupedRecord
-
-NULL = 0
-
-
-def named(key):
-    """A key as a trace has it."""
-    return f"{key[0]}:{key[1]}"
+from support.grouped_workers import GroupedWorkers
 
 
 @dataclass
-class Request:
-    request_id: str
-    symbols: list[str]
-    hash_tokens: int
-    num_tokens: int
-    num_prompt_tokens: int
-    max_tokens: int
-    tables: list[list[int]]
-    computed: int = 0
-    state: str = "waiting"
-    name: str = ""
-    """In the ledger: an id may come again."""
-
-    @property
-    def block_hashes(self):
-        return ["".join(self.symbols[: n + 1]) for n in range(self.num_tokens // self.hash_tokens)]
-
-    def text(self, tokens):
-        """What so many tokens say, the last symbol whole."""
-        return "".join(self.symbols[: -(-tokens // self.hash_tokens)])
-
-    def grow(self):
-        self.num_tokens += 1
-        if self.num_tokens > len(self.symbols) * self.hash_tokens:
-            self.symbols.append(f"<{self.request_id}{len(self.symbols)}>")
-
-
-@dataclass
-class Copy:
-    job: object
-    store: bool
-    key: tuple
-    owner: str
-    """The name of the request that it is for."""
-    states: list
-    """By worker: queued, copied or failed, and over once that is reported."""
-    went_wrong: bool = False
-    stale: bool = False
-    """A reset has made it worthless."""
-
-    def ranks(self, *states):
-        return [rank for rank, state in enumerate(self.states) if state in states]
-
-
-@dataclass
-class GroupedEngine:
+class GroupedEngine(GroupedHits, GroupedWorkers):
     groups: list
     hash_tokens: int
     num_blocks: int
@@ -85,18 +37,29 @@ class GroupedEngine:
     holds_on_reset: bool = False
     finds: bool = True
     """Whether requests look for their prefix in the GPU's cache."""
+    depth: int = 1
+    """Steps that may be scheduled and not yet processed."""
+    keeps: bool = False
+    """Whether a request whose load has failed in part keeps what it can go on from (Q14); otherwise it is looked up anew."""
 
     def __post_init__(self):
         self.free = deque(range(1, self.num_blocks + 1))
         self.refs = dict.fromkeys(self.free, 0)
         self.key_of = {}
         self.content, self.chunk_content = ([{} for _ in range(self.workers)] for _ in range(2))
-        self.record = GroupedRecord()
-        self.slid = {}
-        """By name, blocks that have slid out, with their keys, of which nobody could know yet."""
+        self.record = GroupedRecord(hidden=self.depth == 1)
+        self.under_way, self.parked, self.processed, self.number = deque(), deque(), 0, 0
+        """Steps; blocks that a step which is not processed may write, with its number; the last that is, and the last."""
+        self.slid, self.told = {}, {}
+        """By name, blocks that have slid out, with their keys, of which nobody could know yet; and the reverse."""
+        self.untold = set()
+        """Blocks that got their hash with an output, or behind a window, of which nobody could know yet."""
         self.gone = {}
         """By name of who has ended since the last metadata: its blocks, each with its key and its allocation."""
-        self.broken, self.refused = set(), set()
+        self.broken, self.refused = {}, set()
+        """By name, blocks that a load has failed to fill; and of whom a load has failed."""
+        self.happened = set()
+        """Of what is worth a count, since somebody has last emptied it."""
         self.alignment = lcm(*(g.chunk_tokens for g in self.groups))
         self.flushed_reports = []
         self.machine.bind_gpu_block_pool(self)
@@ -120,86 +83,8 @@ class GroupedEngine:
         block = self.free.popleft()
         self.refs[block] = 1
         self.key_of.pop(block, None)
+        self.untold.discard(block)
         return block
-
-    # -- groups -----------------------------------------------------------------------------------
-
-    def keys(self, request, g):
-        """One per full block of a group."""
-        per_block = self.groups[g].chunk_tokens // self.hash_tokens
-        return [(g, h) for h in request.block_hashes[per_block - 1 :: per_block]]
-
-    def skipped(self, g, tokens):
-        """Blocks that the next token needs no more, as vLLM has it."""
-        group = self.groups[g]
-        match group:
-            case FullAttention():
-                return 0
-            case SlidingWindow():
-                return max(0, tokens - group.window) // group.chunk_tokens
-            case ChunkedLocal():
-                return tokens // group.window * group.window // group.chunk_tokens
-            case Mamba():
-                return max(0, tokens - 1) // group.chunk_tokens
-
-    def end_of_chunk(self, request, budget):
-        """How far a request computes in a step; with a Mamba group, to the ends of blocks while it is prefilled."""
-        start, prefill_end = request.computed, max(request.num_prompt_tokens, request.num_tokens - 1)
-        end = min(start + budget, request.num_tokens)
-        blocks = [g.chunk_tokens for g in self.groups if isinstance(g, Mamba)]
-        if blocks and start < prefill_end and end // max(blocks) * max(blocks) > start:
-            end = end // max(blocks) * max(blocks)
-        return end
-
-    # -- what a hit is, by trying every length ----------------------------------------------------
-
-    def longest(self, request, has, limit, step):
-        for tokens in range(limit // step * step, 0, -step):
-            answers = [
-                has(g, place)
-                for g, group in enumerate(self.groups)
-                for place in range(self._first(g, tokens), -(-tokens // group.chunk_tokens))
-            ]
-            if all(g.fits(tokens) == tokens for g in self.groups) and "miss" not in answers:
-                return tokens, "pending" in answers
-        return 0, False
-
-    def _first(self, g, tokens):
-        return self.groups[g].first_needed(tokens)
-
-    def local_hit(self, request):
-        by_key = {key: block for block, key in self.key_of.items()} if self.finds else {}
-        keys = [self.keys(request, g) for g in range(len(self.groups))]
-
-        def has(g, place):
-            return "hit" if place < len(keys[g]) and keys[g][place] in by_key else "miss"
-
-        tokens, _ = self.longest(request, has, request.num_tokens - 1, self.alignment)
-        return tokens, by_key
-
-    def external_hit(self, request, local):
-        """What the machine has to answer; to whom a load has failed, that it has nothing."""
-        if request.name in self.refused:
-            return 0
-        keys = [self.keys(request, g) for g in range(len(self.groups))]
-        (first, *others) = self.groups
-        prefix_only = not others and isinstance(first, FullAttention) and first.chunk_tokens == self.hash_tokens
-
-        def has(g, place):
-            if (place + 1) * self.groups[g].chunk_tokens <= local:
-                return "hit"
-            key = keys[g][place] if place < len(keys[g]) else None
-            states = {ready for k, ready in self.tier.values() if k == key}
-            # With one group of full attention, and a hash to each block, nothing is waited for: what is being stored is computed.
-            return "hit" if True in states else "pending" if states and not prefix_only else "miss"
-
-        tokens, later = self.longest(request, has, request.num_tokens - 1, self.hash_tokens)
-        if tokens <= local:
-            return 0
-        busy = not self.proceeds and any(
-            c.store and c.owner == request.name and not c.stale for c in self.copies.values()
-        )
-        return None if later or busy else tokens - local
 
     # -- what happens -----------------------------------------------------------------------------
 
@@ -214,10 +99,22 @@ class GroupedEngine:
         self.record("add_request", request=request.name)
 
     def preempt(self, request):
+        """It loses its blocks; they go back once no step that is under way may write them."""
         for table in request.tables:
-            self.free_blocks([b for b in reversed(table) if b != NULL])
+            blocks = [b for b in reversed(table) if b != NULL]
+            if request.last_step <= self.processed:
+                self.free_blocks(blocks)
+            elif blocks:
+                self.parked.append((request.last_step, blocks))
             table.clear()
+        for books in (self.slid, self.told, self.broken):
+            books.pop(request.name, None)
         request.computed, request.state = 0, "waiting"
+
+    @property
+    def between_steps(self):
+        """Whether the scheduler is free to hear of arrivals, ends and resets."""
+        return len(self.under_way) < self.depth
 
     def _room(self, request, tokens):
         """New blocks that so many tokens take; Mamba's are null but the last."""
@@ -239,48 +136,100 @@ class GroupedEngine:
         return new
 
     def step(self, budget=1000, preempt=()):
-        """A schedule(), and its step on the worker."""
+        """A schedule(); at depth 1 the workers run its step, and outputs come at the latest with the next one."""
+        while not self.between_steps:
+            self._process()
+        self.number += 1
         steps = bool(self.requests or self.gone) or self.machine.has_pending_work()
         self.record.schedule_begins()
         preempted = [r for r in self.requests.values() if r.state == "running" and r.request_id in preempt]
         for request in preempted:
             self.record("preempt", request=request.name)
-            self.slid.pop(request.name, None)
             self.preempt(request)
-        arrived = [r for r in self.requests.values() if r.state == "arrived"]
+        loaded = [r for r in self.requests.values() if r.state == "arrived" or r.name in self.broken]
         rows = [row for r in list(self.requests.values()) if r.state == "running" and (row := self._running(r, budget))]
+        passed = {self.requests[row.request_id].name: self._passed(row) for row in rows}
+        self._tell_what_outputs_named()
         rows += [row for r in list(self.requests.values()) if r.state in ("waiting", "arrived") and r not in preempted
                  and (row := self._waiting(r, budget))]  # fmt: skip
         for row in rows:
             request = self.requests[row.request_id]
             self._publish(request, row.num_computed_tokens + row.num_scheduled_tokens)
-            if request in arrived and not self.record.tells_of(request.name):
+            if request in loaded and not self.record.tells_of(request.name):
                 self.record("admit_loaded", request=request.name)
         metadata = self.machine.build_connector_meta(ScheduledStep.of(rows, tuple(r.request_id for r in preempted)))
-        self.record.schedule_ends(self.slid, {self.requests[row.request_id].name for row in rows})
-        self._begin(metadata)
+        self.record.schedule_ends(
+            self.slid, {name: {} for name in (self.requests[r.request_id].name for r in rows)} | passed
+        )
+        new = self._begin(metadata)
         if steps:
-            self.record.metadata(metadata, self.copies, self.gone, self.workers)
+            self.record.metadata(metadata, self.copies, self.gone)
         else:
             assert metadata == type(metadata)(), metadata
         self.gone.clear()
-        for rank in range(self.workers):
-            self._forward(rows, rank)
-        for row in rows:
-            request = self.requests[row.request_id]
-            request.computed = row.num_computed_tokens + row.num_scheduled_tokens
-            if request.computed == request.num_tokens:
-                request.grow()
+        self.under_way.append(
+            Step(
+                self.number,
+                [self._goes_on(row) for row in rows],
+                metadata.jobs_to_flush,
+                new,
+                steps,
+                set(range(self.workers)),
+            )
+        )
+        if self.depth == 1:
+            self.run_all()
         return metadata
 
-    def _running(self, request, budget):
-        if request.computed >= request.num_tokens:
-            return None
+    def _passed(self, row):
+        """Blocks that a window has passed with what a request has computed, and that it still has."""
+        request, passed = self.requests[row.request_id], {}
         for g, table in enumerate(request.tables):
-            for place in range(min(self.skipped(g, request.computed), len(table))):
+            keys = self.keys(request, g)
+            for place, block in enumerate(table[: self.skipped(g, row.num_computed_tokens)]):
+                if block != NULL and block not in self.told.get(request.name, ()):
+                    passed[block] = keys[place] if place < len(keys) else None
+        self.told.setdefault(request.name, set()).update(passed)
+        return passed
+
+    def _goes_on(self, row):
+        """A request computes; whether an output comes of that."""
+        request, end = self.requests[row.request_id], row.num_computed_tokens + row.num_scheduled_tokens
+        samples = end == request.known
+        request.computed, request.last_step = end, self.number
+        request.awaited += samples
+        return Row(request, [list(table) for table in request.tables], row.num_computed_tokens, end, samples)
+
+    def _process(self):
+        """The outputs of the oldest step are there."""
+        self.run_all()
+        step = self.under_way.popleft()
+        self.processed = step.number
+        for row in step.rows:
+            if row.samples and row.request.state != "gone":
+                row.request.awaited -= 1
+                row.request.grow()
+                if row.request.state == "running":  # full blocks get their hashes, as in vLLM's AsyncScheduler
+                    self._publish(row.request, row.request.num_tokens - 1, silently=True)
+        while self.parked and self.parked[0][0] <= step.number:
+            self.free_blocks(self.parked.popleft()[1])
+
+    # -- schedule() -------------------------------------------------------------------------------
+
+    def _running(self, request, budget):
+        if request.computed >= min(request.known, request.num_prompt_tokens + request.max_tokens):
+            return None
+        # What a step that is under way still reads is not freed.
+        computed = min([request.computed, *(r.start for s in self.under_way for r in s.rows if r.request is request)])
+        for g, table in enumerate(request.tables):
+            for place in range(min(self.skipped(g, computed), len(table))):
                 if table[place] != NULL:
                     keys = self.keys(request, g)
-                    self.slid.setdefault(request.name, {})[table[place]] = keys[place] if place < len(keys) else None
+                    if table[place] in self.told.get(request.name, ()):
+                        self.told[request.name].discard(table[place])
+                    else:
+                        key = keys[place] if place < len(keys) else None
+                        self.slid.setdefault(request.name, {})[table[place]] = key
                     self.free_blocks([table[place]])
                     table[place] = NULL
         end = self.end_of_chunk(request, budget)
@@ -291,10 +240,13 @@ class GroupedEngine:
         return ScheduledRequest(request.request_id, request.computed, end - request.computed, per_group)
 
     def _waiting(self, request, budget):
-        if request.name in self.broken:  # its load has failed: it gives up what it has, and is looked up anew
-            self.broken.discard(request.name)
+        if request.awaited:  # outputs of steps from before it was preempted are still to come
+            return None
+        if request.name in self.broken:
+            if self.keeps and (tokens := self.kept_of(request)):
+                return self._recompute(request, tokens, budget)
             self.record("look_up_anew", request=request.name)
-            self.preempt(request)
+            self.preempt(request)  # it gives up what it has
         if request.state == "arrived":  # its load has ended
             end = self.end_of_chunk(request, budget)
             if self._take(request, self._room(request, end)) is None:
@@ -330,7 +282,15 @@ class GroupedEngine:
             return None
         self.touch(taken)
         for block in taken:
-            self.record("hit", request=request.name, block=block)
+            if (
+                block in self.untold
+            ):  # who filled it has ended, or has lost it: so it is this one, for all that is known
+                self.untold.discard(block)
+                self.happened.add("hit of what an output has named")
+                self.record("allocate", request=request.name, block=block)
+                self.record("publish", request=request.name, block=block, hash_=named(self.key_of[block]))
+            else:
+                self.record("hit", request=request.name, block=block)
         assert self._take(request, wanted) is not None
         self._tell(request, answer)
         if loads:
@@ -339,16 +299,41 @@ class GroupedEngine:
         request.state = "running"
         return ScheduledRequest(request.request_id, request.computed, end - request.computed)
 
+    def _recompute(self, request, tokens, budget):
+        """It computes again what comes behind so many tokens, as far as the step has room for."""
+        promised, request.computed = request.computed, tokens
+        end = self.end_of_chunk(request, budget)
+        if self._take(request, self._room(request, end)) is None:
+            request.computed = promised
+            return None
+        if end < promised:
+            self.happened.add("a failed load is computed in parts")
+        del self.broken[request.name]
+        self._tell(request, 0)
+        request.state = "running"
+        return ScheduledRequest(request.request_id, tokens, end - tokens)
+
     def _tell(self, request, external):
         tables = [list(t) for t in request.tables]
         self.machine.update_state_after_alloc(request, tables if len(tables) > 1 else tables[0], external)
 
-    def _publish(self, request, tokens):
+    def _publish(self, request, tokens, *, silently=False):
         for g, table in enumerate(request.tables):
             for block, key in zip(table[: tokens // self.groups[g].chunk_tokens], self.keys(request, g), strict=False):
                 if block != NULL and block not in self.key_of:
                     self.key_of[block] = key
-                    self.record("publish", request=request.name, block=block, hash_=named(key))
+                    if silently or block in self.told.get(request.name, ()):
+                        self.untold.add(block)
+                    else:
+                        self.record("publish", request=request.name, block=block, hash_=named(key))
+
+    def _tell_what_outputs_named(self):
+        for request in self.requests.values():
+            if request.state == "running":
+                for block in [b for table in request.tables for b in table if b in self.untold]:
+                    if block not in self.told.get(request.name, ()):
+                        self.untold.discard(block)
+                        self.record("publish", request=request.name, block=block, hash_=named(self.key_of[block]))
 
     def _begin(self, metadata):
         for job in metadata.load_jobs:
@@ -365,20 +350,19 @@ class GroupedEngine:
         for job in metadata.store_jobs:
             assert job.block != NULL, f"{job}: a null block is stored"
             key = self.stored_key(job)
-            others = [c for c in self.copies.values() if c.job.chunk == job.chunk and not c.stale and c.ranks("queued")]
+            others = [
+                c
+                for c in self.copies.values()
+                if c.job.chunk == job.chunk and not c.stale and c.ranks("coming", "queued")
+            ]
             assert not others, f"{job}: two copies, one chunk"
             self.tier[job.chunk] = key, False
             self._queue(job, True, key)
-        for job in metadata.jobs_to_flush:
-            if job in self.copies:
-                copy = self.copies[job]
-                for rank in copy.ranks("queued"):
-                    self._move(copy, rank)
-                self.flushed_reports += [(job, rank) for rank in copy.ranks("copied", "failed")]
+        return [job.job for job in (*metadata.load_jobs, *metadata.store_jobs)]
 
     def _queue(self, job, store, key):
         owner = self.machine.ledger.function("job_request")[job.job]  # an id may name one that is gone as well
-        self.copies[job.job] = Copy(job, store, key, owner, ["queued"] * self.workers)
+        self.copies[job.job] = Copy(job, store, key, owner, ["coming"] * self.workers)
 
     def key_at(self, job):
         request = self.requests[job.request]
@@ -406,84 +390,27 @@ class GroupedEngine:
         assert any(job.block in table for table in tables), f"{job}: its request has lost the block"
         return self.key_at(job)
 
-    def _forward(self, rows, rank):
-        contents = self.content[rank]
-        for row in rows:
-            request = self.requests[row.request_id]
-            start, end = row.num_computed_tokens, row.num_computed_tokens + row.num_scheduled_tokens
-            for g, group in enumerate(self.groups):
-                size, table = group.chunk_tokens, request.tables[g]
-                for place in range(self.skipped(g, start), -(-start // size)):
-                    upto = min(start, (place + 1) * size)
-                    there, text, last = contents.get(table[place], (None, "", 0))
-                    enough = last == upto if isinstance(group, Mamba) else last >= upto
-                    assert (there, enough, text.startswith(request.text(upto))) == (g, True, True), (
-                        f"{request.request_id} reads {text} up to {last} of group {there}, for {request.text(upto)}"
-                    )
-                for place in range(start // size, -(-end // size)):
-                    if table[place] != NULL:
-                        upto = min(end, (place + 1) * size)
-                        contents[table[place]] = g, request.text(upto), upto
-
     # -- between steps ----------------------------------------------------------------------------
 
-    def copy(self, job, rank=None):
-        """The bytes of a queued job move, on one worker or on all."""
-        copy = self.copies[job]
-        for at in copy.ranks("queued"):
-            if rank in (None, at):
-                self._move(copy, at)
-                self.record.hidden("copy_store" if copy.store else "copy_load", at, job)
-
-    def fail(self, job, rank):
-        """The copy of a queued job fails on a worker: garbage is left."""
-        copy = self.copies[job]
-        assert copy.states[rank] == "queued"
-        copy.states[rank] = "failed"
-        if copy.store:
-            self.chunk_content[rank].pop(copy.job.chunk, None)
-        else:
-            self.content[rank].pop(copy.job.block, None)
-        self.record.hidden("copy_fails" if copy.store else "load_fails", rank, job)
-
-    def _move(self, copy, rank):
-        copy.states[rank] = "copied"
-        block, chunk = copy.job.block, copy.job.chunk
-        blocks, chunks = self.content[rank], self.chunk_content[rank]
-        source, sink, at = (blocks.get(block), chunks, chunk) if copy.store else (chunks.get(chunk), blocks, block)
-        if not copy.stale:
-            self._is(source, copy, "saves" if copy.store else "loads")
-        if source is None:
-            sink.pop(at, None)
-        else:
-            sink[at] = source
-
-    def _is(self, content, copy, verb):
-        g, text, last = content or (None, "", 0)
-        whole = g is not None and last % self.groups[g].chunk_tokens == 0
-        assert ((g, text), whole) == (copy.key, True), f"{copy.job} {verb} {text} up to {last} for {copy.key}"
-
-    def unreported(self, *states):
-        """Job and worker of each copy that is in one of these states and is not reported by itself."""
-        flushed = set(self.flushed_reports)
-        return [(j, r) for j, c in self.copies.items() for r in c.ranks(*states) if (j, r) not in flushed]
-
-    def update(self, report=(), *, late=False):
-        """The step's outputs are there, with reports on these; requests that have all their tokens end.
+    def update(self, report=(), *, late=False, outputs=True):
+        """The oldest step's outputs are there, with reports on these; requests that have all their tokens end.
 
         Args:
-            report: jobs, all of whose workers report, or a job and a worker.
+            report: jobs, all of whose workers report that have them, or a job and a worker.
             late: that loads are over is told another time.
+            outputs: whether there are any; otherwise reports come by themselves.
         """
+        if self.under_way and outputs:
+            self._process()
         for request in list(self.requests.values()):
-            if request.state == "running" and request.num_tokens > request.num_prompt_tokens + request.max_tokens:
+            if request.state in ("running", "waiting") and request.is_done:
                 self.finish(request)
         pairs = [
             p for of in report for p in ([of] if isinstance(of, tuple) else [(of, r) for r in range(self.workers)])
         ]
         flushed, self.flushed_reports = self.flushed_reports, []
         for job, rank in dict.fromkeys(pairs):
-            if (job, rank) not in flushed and self.copies[job].states[rank] != "over":
+            if (job, rank) not in flushed and self.copies[job].states[rank] not in ("coming", "over"):
                 self.copy(job, rank)
                 well = self.copies[job].states[rank] == "copied"
                 self.record.hidden("report" if well else "report_failure", rank, job)
@@ -521,7 +448,7 @@ class GroupedEngine:
     def _is_over(self, copy):
         chunk = copy.job.chunk
         if not copy.store and copy.went_wrong:
-            self.broken.add(copy.owner)
+            self.broken.setdefault(copy.owner, set()).add(copy.job.block)
         if not copy.store or copy.stale:
             return
         if copy.went_wrong:
@@ -538,6 +465,7 @@ class GroupedEngine:
         self.tier = {} if forgets else {chunk: of for chunk, of in self.tier.items() if of[1]}
         if empty:
             self.key_of.clear()
+            self.untold.clear()
         if empty and forgets:
             for books in (*self.content, *self.chunk_content):
                 books.clear()
@@ -560,14 +488,13 @@ class GroupedEngine:
             block: keys[g][place] if place < len(keys[g]) else None
             for g, table in enumerate(request.tables)
             for place, block in enumerate(table)
-            if block != NULL
+            if block != NULL and block not in self.told.get(request.name, ())
         } | self.slid.get(request.name, {})
         self.gone[request.name] = {block: (key, self.record.allocation(block)) for block, key in held.items()}
 
     def _let_go(self, request):
-        for books in (self.broken, self.refused):
-            books.discard(request.name)
-        self.slid.pop(request.name, None)
+        self.refused.discard(request.name)
         self.gone.setdefault(request.name, {})
         self.preempt(request)
+        request.state = "gone"
         del self.requests[request.request_id]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.followed import Followed
-from support.grouped_engine import NULL, named
+from support.grouped_parts import NULL, named
 
 DRAIN_STEPS_MAX = 60
 
@@ -13,16 +13,18 @@ class GroupedJudge(Followed):
 
     def __init__(self, engine, changes):
         self.engine = engine
-        super().__init__(engine.machine, engine.record.seen, changes, engine.workers, follow_hidden=True)
+        super().__init__(engine.machine, engine.record.seen, changes, engine.workers, follow_hidden=engine.depth == 1)
 
     def compare(self):
         """The machine's ledger is what replay has, and what the engine knows."""
         skipped, engine, ledger = super().compare(), self.engine, self.machine.ledger
         held = {(r.name, b) for r in engine.requests.values() for table in r.tables for b in table if b != NULL}
         held |= {(name, block) for name, blocks in engine.slid.items() for block in blocks}
+        held -= {(name, block) for name, blocks in engine.told.items() for block in blocks}
         assert set(ledger.relation("holds")) == held, self.told()
         hashes = ledger.function("block_hash")
-        assert {b: hashes[b] for b in ledger.relation("hashed")} == self.keys(engine.key_of), self.told()
+        known = {block: key for block, key in engine.key_of.items() if block not in engine.untold}
+        assert {b: hashes[b] for b in ledger.relation("hashed")} == self.keys(known), self.told()
         states = ledger.function("chunk_state")
         chunks = {c: s for c, s in states.items() if s in ("pending", "ready")}
         expected = {c: "ready" if ready else "pending" for c, (_, ready) in engine.tier.items()}
@@ -42,10 +44,12 @@ class GroupedJudge(Followed):
             if request.state != "held":
                 engine.finish(request)
         for _ in range(DRAIN_STEPS_MAX):
-            if not (engine.requests or engine.gone or engine.copies or engine.machine.has_pending_work()):
+            if engine.under_way:
+                engine.update(list(engine.copies))
+            elif engine.requests or engine.gone or engine.copies or engine.machine.has_pending_work():
+                engine.step()
+            else:
                 break
-            engine.step()
-            engine.update(list(engine.copies))
             self.look()
         assert not engine.copies, (engine.copies, self.told())
         assert not any(engine.refs.values()), (engine.refs, self.told())

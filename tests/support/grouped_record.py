@@ -12,10 +12,14 @@ from interlock.statemachine.trace import event
 
 
 class GroupedRecord:
-    """The trace so far, in ``seen``."""
+    """The trace so far, in ``seen``.
 
-    def __init__(self):
-        self.seen = []
+    Args:
+        hidden: whether what workers do is in it; at depth 2 the next schedule() may come before it.
+    """
+
+    def __init__(self, *, hidden=True):
+        self.seen, self._tells_hidden = [], hidden
         self._recorder = Recorder(self._note)
         self._visits = None
 
@@ -28,6 +32,8 @@ class GroupedRecord:
 
     def hidden(self, name, rank, job=None):
         """What a worker does."""
+        if not self._tells_hidden:
+            return
         more = {} if job is None else {"j": f"job{job}"}
         self._note(name, hidden=True, w=f"worker{rank}", **more)
 
@@ -53,7 +59,7 @@ class GroupedRecord:
 
         Args:
             slid: by request, the blocks of which it is still to be told; those that are told leave it.
-            scheduled: requests that got tokens.
+            scheduled: requests that got tokens, each with the blocks of which it can be told although it has them yet.
         """
         visits, self._visits = self._visits, None
         given = {fields["block"] for name, fields in visits if name == "allocate"}
@@ -63,11 +69,14 @@ class GroupedRecord:
                 self._recorder("slide_out", request=request, block=block)
             if not slid[request]:
                 del slid[request]
+        for request, blocks in scheduled.items():
+            for block in blocks:
+                self._recorder("slide_out", request=request, block=block)
         for name, fields in sorted(visits, key=lambda visit: visit[0] != "look_up_anew"):
             self._recorder(name, **fields)
 
-    def metadata(self, metadata, copies, gone, workers):
-        """The schedule() has ended in this, and the workers have run its step."""
+    def metadata(self, metadata, copies, gone):
+        """The schedule() has ended in this."""
         planned = {job.job for job in metadata.store_jobs}
         for job in metadata.load_jobs:
             self._plan("plan_load", job, copies[job.job], gone)
@@ -79,8 +88,6 @@ class GroupedRecord:
             if job.job in metadata.jobs_to_flush:
                 self._recorder("order_flush", job=job.job)
         self._recorder.step_is_with_workers()
-        for rank in range(workers):
-            self.hidden("run_step", rank)
 
     def _plan(self, name, job, copy, gone):
         where = {"request": copy.owner, "block": job.block, "chunk": job.chunk, "job": job.job}

@@ -78,6 +78,8 @@ class KVEngine:
         self.put_off: dict[str, int] = {}
         """The schedule in which a request was first told to ask later, until it is admitted."""
         self.wanted: Wanted | None = None
+        self.untold: set[int] = set()
+        """Blocks that got their hash with an output, of which the machine could not know yet."""
         self._kept: dict[int, str] = {}
         """Blocks that the next metadata has to store, with their hashes: their requests ended before the scan came."""
         self._fresh: set[int] = set()
@@ -159,6 +161,7 @@ class KVEngine:
         self.stale |= self.transfers.open.keys()
         self._kept.clear()
         if empty:
+            self.untold.clear()
             for worker in self.workers:
                 worker.ghost.blocks.clear()
                 worker.ghost.chunks.clear()
@@ -188,6 +191,8 @@ class KVEngine:
             new = self._go_on(request, choose, rows)
             if new is not None:
                 scheduled.append(rows[-1].as_scheduled(tuple(new)))
+        for request in self.running if self.shape.depth > 1 else ():
+            self._publish(request, min(request.num_computed_tokens, request.num_tokens - 1))
         for request in [r for r in self.requests.values() if r.status is Status.LOADED and not empty]:
             if self.wanted is not None or choose(0, 3) < 3:
                 self._promote(request, choose, rows)
@@ -274,8 +279,13 @@ class KVEngine:
             return
         self.put_off.pop(request.request_id, None)
         self.pool.touch(hits)
-        for block in hits:
-            self.recorder("hit", request=request.request_id, block=block)
+        for place, block in enumerate(hits):
+            if block in self.untold:  # who filled it has ended: so it is this one, for all that is known
+                self.untold.discard(block)
+                self.recorder("allocate", request=request.request_id, block=block)
+                self.recorder("publish", request=request.request_id, block=block, hash_=request.block_hashes[place])
+            else:
+                self.recorder("hit", request=request.request_id, block=block)
         request.table, request.published, request.num_computed_tokens = hits, len(hits), start
         if plan is not None:
             self._start(request, *plan, choose, rows)
@@ -347,6 +357,7 @@ class KVEngine:
             self.pool.put_first(choose(0, self.pool.num_free - 1))
             taken += self.pool.allocate(1)
             self._fresh.add(taken[-1])
+            self.untold.discard(taken[-1])
             self.recorder("allocate", request=request.request_id, block=taken[-1])
         request.table += taken
         return taken
@@ -357,8 +368,16 @@ class KVEngine:
         for place in range(request.published, full):
             block, hash_ = request.table[place], request.block_hashes[place]
             self.pool.publish(block, hash_)
+            self.untold.discard(block)
             self.recorder("publish", request=request.request_id, block=block, hash_=hash_)
         request.published = max(request.published, full)
+
+    def _name(self, request: Request) -> None:
+        """With an output, full blocks get the hashes that they had none for, as in vLLM's ``AsyncScheduler``."""
+        for place in range(request.published, (request.num_tokens - 1) // BLOCK_SIZE):
+            if request.table[place] not in self.pool.hashes:
+                self.pool.publish(request.table[place], request.block_hashes[place])
+                self.untold.add(request.table[place])
 
     # -- workers -------------------------------------------------------------------------------------
 
@@ -429,6 +448,8 @@ class KVEngine:
             request = row.request
             if row.samples and not self.shape.bare and request.status not in (Status.FINISHED, Status.HELD):
                 request.append_output()
+                if request.status is Status.RUNNING:
+                    self._name(request)
                 if request.is_done:
                     self.end(request)
         if reports:

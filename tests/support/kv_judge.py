@@ -49,5 +49,6 @@ class Judge(Followed):
         skipped, ledger = super().compare(), self.machine.ledger
         assert set(ledger.relation("holds")) == self.engine.holds(), self.told()
         hashes, hashed = ledger.function("block_hash"), ledger.relation("hashed")
-        assert {b: hashes[b] for b in hashed} == self.engine.pool.hashes, self.told()
+        known = {block: hash_ for block, hash_ in self.engine.pool.hashes.items() if block not in self.engine.untold}
+        assert {b: hashes[b] for b in hashed} == known, self.told()
         return skipped

@@ -1,4 +1,4 @@
-"""Runs in vLLM's process: ids that come again at once, and aborts right after a reset, on a real scheduler.
+"""Runs in vLLM's process: ids that come again at once, aborts right after a reset, and turns, on a real scheduler.
 
     PYTHONPATH=<overlay>:<this folder>:... python -m lives < connectors.json > outcomes.json
 
@@ -15,24 +15,35 @@ from answering import answer
 class Game:
     """A scheduler, and a model that brings one token to each request whose prompt is computed."""
 
-    def __init__(self, connector: str) -> None:
-        from interlock.adapters.vllm.construct import Constructor, Target
+    def __init__(self, connector: str, depth: int = 1) -> None:
+        from interlock.adapters.vllm.construct import Constructor, Sizes, Target
 
-        self.constructor = Constructor(Target(connector))
+        self.constructor = Constructor(Target(connector), Sizes(depth=depth))
         self.scheduler = self.constructor.scheduler()
+        self.under_way: list[Any] = []
 
-    def add(self, name: str, symbols: str) -> None:
+    def add(self, name: str, symbols: str, answered: int = 0, max_tokens: int = 4) -> None:
         from interlock.adapters.vllm.scenario import prompt_tokens
 
-        self.scheduler.add_request(self.constructor.request(name, prompt_tokens(list(symbols), 1, 16), 4))
+        prompt = [*prompt_tokens(list(symbols), 1, 16), *[7] * answered]
+        self.scheduler.add_request(self.constructor.request(name, prompt, max_tokens))
 
     def step(self) -> Any:
-        from interlock.adapters.vllm.harness import model_output
+        made = self.schedule()
+        self.output()
+        return made
 
+    def schedule(self) -> Any:
         made, requests = self.scheduler.schedule(), self.scheduler.requests
         done = {r: requests[r].num_computed_tokens >= requests[r].num_tokens for r in made.num_scheduled_tokens}
-        self.scheduler.update_from_output(made, model_output({r: [7] if done[r] else [] for r in done}))
+        self.under_way.append((made, {r: [7] if done[r] else [] for r in done}))
         return made
+
+    def output(self) -> None:
+        from interlock.adapters.vllm.harness import model_output
+
+        made, tokens = self.under_way.pop(0)
+        self.scheduler.update_from_output(made, model_output(tokens))
 
     def abort(self, name: str) -> None:
         from interlock.adapters.vllm.aborts import abort
@@ -90,12 +101,26 @@ def reset_and_go_on(game: Game) -> None:
     game.step()
 
 
-SCRIPTS = (again, never_scheduled, reset_and_abort, reset_abort_and_again, reset_and_go_on)
+def next_turn(game: Game) -> None:
+    """The last token that A computes fills a block, whose hash the scheduler learns with the output that ends A."""
+    game.add("A", "pq", max_tokens=16)
+    game.schedule()
+    while "A" in game.scheduler.requests:
+        game.schedule()
+        game.output()
+    game.add("B", "pq", answered=16)
+    assert game.schedule().scheduled_new_reqs[0].num_computed_tokens == 48
+    while game.under_way:
+        game.output()
+
+
+SCRIPTS = (again, never_scheduled, reset_and_abort, reset_abort_and_again, reset_and_go_on, next_turn)
+DEPTHS = {next_turn: 2}
 
 
 def outcome(script: Any, connector: str) -> str:
     try:
-        script(Game(connector))
+        script(Game(connector, DEPTHS.get(script, 1)))
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return "fine"

@@ -1,4 +1,4 @@
-"""An id that comes again before the next step, and an abort right after a reset, on the real scheduler of vLLM 0.32.0."""
+"""An id that comes again at once, an abort right after a reset, and a chat's turn, on the real scheduler of vLLM 0.32.0."""
 
 import pytest
 from in_release import run

@@ -149,27 +149,6 @@ def test_what_no_hit_needs_goes_first_then_windows_then_the_end_of_the_prefix(dr
     assert d.machine.chunks.ready == (window[0], window[2], window[1], full[2], full[1], full[0])
 
 
-def test_a_request_that_comes_back_keeps_the_window_with_which_it_first_started(driver):
-    d = driver(chunks=8, groups=(FullAttention(H), Mamba(H)))
-    (_, first) = stored(d, ["h1"])
-    d.add("B", ["h1", "h2", "h3"])
-    d.load("B", [[1], [2]], external_blocks=1)
-    loads = d.build().load_jobs
-    d.update(completed=[j.job for j in loads], received=["B"])
-    d.machine.update_state_after_alloc(d.requests["B"], [[1, 3, 4, 5], [2, 6, 7, 8]], 0)
-    d.go_on("B", 4, 9)
-    jobs = d.build().store_jobs
-    second, third = (j.chunk for j in jobs if j.block in (6, 7))
-    d.update(completed=[j.job for j in jobs])
-    d.build(preempted=["B"])
-    d.update()
-    d.load("B", [[1, 2, 3], [0, 0, 5]], external_blocks=3)
-    d.build()
-
-    states = [c for c in d.machine.chunks.ready if c in (first, second, third)]
-    assert states == [third, second, first]  # all since the first hit, though a hit of three needs the third alone
-
-
 def test_the_source_of_a_store_slides_out_and_its_store_is_flushed_when_it_is_given_away(driver):
     d = driver(chunks=8, groups=(FullAttention(H), SlidingWindow(H, H)))
     d.add("A", ["h1", "h2", "h3"], tokens=8)
@@ -317,3 +296,18 @@ def test_a_window_slides_in_the_schedule_in_which_a_failed_load_is_looked_up_ane
     d.build()
 
     assert d.machine._tracked["A"].tables[1].blocks == [0, 4, 6]
+
+
+def test_a_block_that_comes_back_to_the_id_that_had_it_is_fenced_as_with_another(driver):
+    d = driver(chunks=8, groups=WINDOW)
+    d.add("X", [], tokens=1)  # somebody is left, or all jobs would be flushed
+    d.admit("X", [[8], [9]])
+    d.add("A", ["h1"])
+    d.admit("A", [[1, 2], [3, 4]])
+    stores = d.build().store_jobs
+    d.finish("A")
+    d.step()
+    d.add("A", ["g1"])
+    d.admit("A", [[1, 5], [6, 7]])
+
+    assert d.build().jobs_to_flush == tuple(j.job for j in stores if j.block == 1)

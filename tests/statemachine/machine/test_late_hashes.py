@@ -1,0 +1,99 @@
+"""Steps are scheduled before the outputs of the one before are there: a full block gets its hash late, and is found.
+
+As in vLLM's ``AsyncScheduler``, which names blocks with the outputs (``cache_blocks``): nobody tells a connector.
+"""
+
+import pytest
+
+from interlock.statemachine.lookup import FullAttention, SlidingWindow
+
+H = 4
+TWO = (FullAttention(H), SlidingWindow(H, 2 * H))
+
+
+def per_group(groups, *blocks):
+    """Tables, in which a second group has other blocks."""
+    return list(blocks) if groups is None else [list(blocks), [b and 20 + b for b in blocks]]
+
+
+def filled(driver, groups=None):
+    """A has computed 8 tokens, the last of which came with an output after the step that computes it was scheduled."""
+    d = driver(chunks=8, groups=groups)
+    d.add("X", [], tokens=1)
+    d.admit("X", per_group(groups, 9))
+    a = d.add("A", ["h1"], tokens=6)
+    d.admit("A", per_group(groups, 1, 2))
+    jobs = d.build().store_jobs
+    d.go_on("A", 6, 1)
+    d.build()
+    d.update(completed=[j.job for j in jobs])
+    a.num_tokens = 7
+    d.go_on("A", 7, 1)  # fills block 2
+    d.build()
+    d.update()
+    a.num_tokens, a.block_hashes = 8, ["h1", "h2"]
+    d.update()
+    a.num_tokens = 9
+    return d
+
+
+def finds(d, groups=None):
+    """B has the prompt of A and its answer, and finds both blocks."""
+    d.add("B", ["h1", "h2"])
+    d.admit("B", per_group(groups, 1, 2, 3), local_blocks=2)
+    return d.build()
+
+
+@pytest.mark.parametrize("groups", [None, TWO])
+@pytest.mark.parametrize("lost", ["finished", "preempted"])
+def test_the_block_of_who_has_ended_or_was_preempted_is_found(driver, groups, lost):
+    d = filled(driver, groups)
+    if lost == "finished":
+        d.finish("A")
+    else:
+        d.build(preempted=["A"])
+        d.update()
+
+    stores = finds(d, groups).store_jobs
+
+    sources = [2] if groups is None else [2, 22]
+    assert [(j.request, j.block) for j in stores] == [("B", block) for block in sources]
+    assert {d.machine.ledger.function("block_state")[b] for b in (1, 2)} == {"used"}
+
+
+def test_the_block_of_who_goes_on_and_gets_no_tokens_is_that_ones(driver):
+    d = filled(driver)
+
+    stores = finds(d).store_jobs
+
+    assert {("A", 2), ("B", 2)} <= set(d.machine.ledger.relation("holds"))
+    assert [j.block for j in stores] == [2]
+
+
+def test_who_gets_no_tokens_stores_nothing_before_it_gets_some(driver):
+    d = filled(driver)
+    d.go_on("X", 1, 1)
+    assert d.build().store_jobs == ()
+    d.update()
+    d.go_on("A", 8, 1, blocks=[3])
+
+    assert [j.block for j in d.build().store_jobs] == [2]
+
+
+def test_a_token_that_is_not_computed_names_no_block(driver):
+    """Of who goes on all tokens are computed but the last."""
+    d = filled(driver)
+    d.requests["A"].num_tokens = 8
+    d.go_on("X", 1, 1)
+    d.build()
+
+    assert 2 not in d.machine.ledger.relation("hashed")
+
+
+def test_with_outputs_in_time_no_hit_is_looked_at_twice(driver):
+    d = driver(chunks=8)
+    d.add("A", ["h1"])
+    d.admit("A", [1, 2])
+    d.build()
+
+    assert not d.machine._running._names_late
