@@ -253,7 +253,11 @@ class KVOffloadMachine:
         """Never delays the free of blocks: fences or references keep what stores still read."""
         self._step_is_over()
         request_id = request.request_id
-        tracked = self._tracked.pop(request_id, None) or self._tracked.of(request, "request_finished")
+        tracked = self._tracked.of(request, "request_finished")
+        lost = not any(cast("Sequence[object]", block_ids)) if len(self._groups) > 1 else not block_ids
+        if lost and self._request_state.get(tracked.key) == "scheduled":
+            self._running.preempted(request_id)  # between steps, of which the next metadata would have told
+        del self._tracked[request_id]
         self._ended.add(request_id)
         self._running.finished(request_id)
         self._anew.discard(request_id)
