@@ -259,7 +259,7 @@ class KVOffloadMachine:
             self._running.preempted(request_id)  # between steps, of which the next metadata would have told
         del self._tracked[request_id]
         self._ended.add(request_id)
-        self._running.finished(request_id)
+        self._running.finished(tracked)
         self._anew.discard(request_id)
         self._offering.finished(request_id)
         self._moves.do("finish", tracked.key)

@@ -31,9 +31,10 @@ class Running:
         self._block_size = groups[0].block_size
         self._not_hashed = moves.ledger.condition("publish", "not-hashed")
         self._hashed = moves.ledger.relation("hashed")
-        self._block_state = moves.ledger.function("block_state")
         self.unnamed: dict[str, int] = {}
         """Requests with full blocks of which an output that is still to come decides the hash; until which token."""
+        self._nameless: set[int] = set()
+        """Blocks that those had when they ended or lost them: they may be found, and nobody else is to get them before."""
         self._names_late = False
         """Whether there has been one: the engine schedules a step before the outputs of the one before it are there."""
         self._looks = Looks(tracked.__getitem__)
@@ -65,6 +66,8 @@ class Running:
             self._name()
         if allocated:
             self._moves.do_each("allocate", allocated)
+            if self._nameless:
+                self._nameless.difference_update([block for _, block in allocated])
         if looked_at:
             scheduled = step.num_scheduled_tokens
             self.publish([(tracked_at[at], computed[at] + scheduled[ids[at]]) for at in looked_at])
@@ -110,18 +113,21 @@ class Running:
             self._moves.do_each("hit", zip(repeat(request), hits))
         if allocated:
             self._moves.do_each("allocate", zip(repeat(request), allocated))
+            self._nameless.difference_update(allocated)
 
     def _found_unnamed(self, tracked: Tracked, table: BlockTable, found: Sequence[int]) -> Sequence[int]:
         """Which of what the cache had are hits: others were named when their request had ended, or had lost them.
 
         That is so where a step is scheduled before the outputs of the one before it are there (vLLM: asynchronous
         scheduling). We were told nothing of it: to us such a block is free, and filled by whoever finds it.
+        Any other free block that the cache claims to have is no hit, and raises.
         """
         hits: list[int] = []
         for place, block in enumerate(found, len(table.blocks)):
-            if block == NULL_BLOCK or block in self._hashed or self._block_state.get(block, "free") != "free":
+            if block not in self._nameless or block in self._hashed:
                 hits.append(block)
                 continue
+            self._nameless.discard(block)
             self._moves.do("allocate", tracked.key, block)
             self._moves.do("publish", tracked.key, block, table.group.key(tracked.request.block_hashes, place))
         return hits
@@ -213,18 +219,25 @@ class Running:
         self._clear(tracked)
 
     def _clear(self, tracked: Tracked) -> None:
+        self._leaves_nameless(tracked)
         for table in tracked.tables:
             table.clear()
         tracked.next_look = 0  # with the first tokens that it gets again
         self._looks.again(tracked)
         self._behind.pop(tracked.request.request_id, None)
-        self.unnamed.pop(tracked.request.request_id, None)
 
-    def finished(self, request_id: str) -> None:
+    def finished(self, tracked: Tracked) -> None:
         """A request has ended."""
+        self._leaves_nameless(tracked)
         self._looks.forget()
-        self._behind.pop(request_id, None)
-        self.unnamed.pop(request_id, None)
+        self._behind.pop(tracked.request.request_id, None)
+
+    def _leaves_nameless(self, tracked: Tracked) -> None:
+        end = self.unnamed.pop(tracked.request.request_id, None)
+        if end is not None:
+            for table in tracked.tables:
+                self._nameless.update(table.blocks[table.published : end // table.group.block_size])
+            self._nameless.discard(NULL_BLOCK)
 
 
 def _got(visit: Visit) -> Iterable[tuple[BlockTable, Sequence[int], Sequence[int]]]:
