@@ -69,7 +69,8 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
 
     Extra config: ``num_chunks`` (size of the CPU tier in blocks; required), ``num_workers`` (1),
     ``switches`` (of the specification), ``group_switches`` (of module groups), ``policy`` (``lru`` or ``arc``),
-    ``checking`` (true: guards are checked before each action), ``journal`` (false: see :attr:`record`).
+    ``checking`` (true: guards are checked before each action), ``contain`` (false: a surplus report raises, else it is
+    counted), ``journal`` (false: see :attr:`record`).
 
     Attributes:
         machine: what is behind it.
@@ -94,6 +95,7 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
             record=self._note if extra.get("journal") else None,
             policy=extra.get("policy", "lru"),
             checking=bool(extra.get("checking", True)),
+            contain=bool(extra.get("contain", False)),
         )
 
     def _note(self, event: str, **fields: Any) -> None:
