@@ -36,6 +36,7 @@ class GateModule(Part):
     scenarios: int = Field(ge=0)
     steps: int = Field(ge=0)
     rules: dict[str, int]
+    exercised: dict[str, int] = Field({}, description="In how many scenarios something of each kind has happened.")
     never_exercised: list[str]
     not_expressible: dict[str, int]
     found: list[str] = Field(description="Ids of the findings.")

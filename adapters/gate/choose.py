@@ -79,15 +79,15 @@ def choose(
             f"only our own machine is held to other modules than {theirs}", f"gate interlock, or --module {theirs}"
         )
     named = [MODULES[n] for n in names or (MODULES if own else everybodys)]
-    owners = {name: _owner(name) for name in sets}
-    for name, module in owners.items():
-        _refuse(name, module, names)
+    owners = {name: _owners(name) for name in sets}
+    for name, modules in owners.items():
+        _refuse(name, modules, names)
     wanted = {p: _with_property(p) for p in properties}
     playable, left_out = [], {}
     for m in named:
-        if (owners and m not in owners.values()) or (wanted and not any(m in found for found in wanted.values())):
+        if any(asked and not any(m in found for found in asked.values()) for asked in (owners, wanted)):
             continue
-        why = _why_not(m, engine, release)
+        why = _why_not(m, engine, release, sets)
         if why is None:
             playable.append(m)
         elif names or owners or wanted:
@@ -105,7 +105,7 @@ def choose(
         tuple(
             Chosen(
                 m,
-                {name: value for name, value in sets.items() if owners[name] is m},
+                {name: value for name, value in sets.items() if m in owners[name]},
                 tuple(_id(p, m) for p, found in wanted.items() if m in found),
             )
             for m in playable
@@ -114,20 +114,24 @@ def choose(
     )
 
 
-def _owner(switch: str) -> GateModule:
-    found = next((m for m in MODULES.values() if switch in m.switches), None)
-    if found is None:
+def _owners(switch: str) -> list[GateModule]:
+    """Modules whose switch it is, or that obey it."""
+    found = [m for m in MODULES.values() if m.obeys(switch)]
+    if not found:
         raise UnknownName("switch", switch, [s for m in MODULES.values() for s in sorted(m.switches)])
     return found
 
 
-def _refuse(switch: str, module: GateModule, names: Sequence[str]) -> None:
+def _refuse(switch: str, modules: Sequence[GateModule], names: Sequence[str]) -> None:
     """A switch of a module that is not to be played, or one of which a clean run would say nothing."""
-    if names and module.name not in names:
-        raise GateUsageError(f"{switch} is a switch of module {module.name}", f"say --module {module.name}")
+    if names and not any(m.name in names for m in modules):
+        theirs = ", ".join(m.name for m in modules)
+        raise GateUsageError(f"{switch} is a switch of module {theirs}", f"say --module {modules[-1].name}")
+    (module,) = (m for m in modules if switch in m.switches)
+    why = f" ({module.unshown[switch]})" if switch in module.unshown else ""
     if module.runs is not None and switch not in module.runs:
         raise GateUsageError(
-            f"nothing that the gate plays with our {module.tests} shows what {switch} changes",
+            f"nothing that the gate plays with our {module.tests} shows what {switch} changes{why}",
             f"set one of {', '.join(sorted(module.runs))}, or: interlock check --set {switch}=VALUE",
         )
 
@@ -145,8 +149,9 @@ def refuse_values(chosen: Sequence[Chosen]) -> None:
             raise GateUsageError(error.wrong, error.right) from error
 
 
-def _why_not(module: GateModule, engine: str, release: str | None) -> str | None:
-    if module.any_connector:
+def _why_not(module: GateModule, engine: str, release: str | None, sets: Mapping[str, str]) -> str | None:
+    shared = [name for name in sets if name in module.shares]
+    if module.any_connector and not shared:
         return None
     if engine != "vllm":
         return "needs a vLLM scheduler"

@@ -14,6 +14,7 @@ from typing import Any
 from interlock.adapters.gate.result import Side
 from interlock.proofs.claims import binds_all
 from interlock.proofs.replay import ReplayResult, run_replay
+from interlock.proofs.replay.bounds import Budget
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant
 from interlock.spec.language.specification import Specification
@@ -60,6 +61,7 @@ class Played:
         events: in order, each with its arguments by sort or parameter.
         faults: of the content oracle: ``kind`` (read or store), ``event`` (index) and where.
         error: an exception or time-out: ``kind``, ``type``, ``message``, ``where``.
+        ignored: indexes of operations that found nothing to act on.
         owed: where nothing changes any more, the requests or jobs for which something never happens that must, by
             the property that says so.
     """
@@ -68,6 +70,7 @@ class Played:
     faults: list[dict[str, Any]]
     steps: int
     error: dict[str, Any] | None = None
+    ignored: Sequence[int] = ()
     owed: Mapping[str, Sequence[str]] | None = None
 
 
@@ -90,6 +93,7 @@ class Judgement:
 
     Args:
         judged: of each invariant whose premise came true, 1; of each other property, the events held to it.
+        exercised: kinds of things that have happened.
     """
 
     broken: list[Broken]
@@ -97,6 +101,7 @@ class Judgement:
     steps: int
     judged: dict[str, int] = field(default_factory=dict)
     not_expressible: dict[str, int] = field(default_factory=dict)
+    exercised: tuple[str, ...] = ()
 
 
 class Judge:
@@ -111,6 +116,7 @@ class Judge:
         at_rest: properties of what must happen that an engine shows where nothing changes any more.
         oracle: properties that an engine judges itself with each step.
         policy: properties that bind only who has chosen as we have, to be judged all the same.
+        budget: time for all that it judges.
     """
 
     def __init__(
@@ -127,8 +133,10 @@ class Judge:
         at_rest: Sequence[str] = (),
         oracle: Sequence[str] = (),
         policy: Sequence[str] = (),
+        budget: Budget | None = None,
         spec: Specification = SPECIFICATION,
     ) -> None:
+        self._budget = budget or Budget()
         self._at_rest = tuple(at_rest)
         self._spec, self._refines, self._hidden = spec, refines, hidden
         self._scope = {"worker": workers} if scope is None else dict(scope)
@@ -153,6 +161,9 @@ class Judge:
 
         A trace that the specification explains with its policy, and that breaks nothing, is not
         replayed again: without policy there are more behaviours to explain it, never fewer.
+
+        Raises:
+            OutOfTimeError: there was no time to judge it.
         """
         trace = self.trace(played)
         refined = self._replay(trace, judge=False) if self._refines and trace.events else None
@@ -189,7 +200,9 @@ class Judge:
         )
 
     def _replay(self, trace: Trace, *, judge: bool) -> ReplayResult:
-        return run_replay(trace, judge=judge, follow_hidden=self._hidden, spec=self._judged_by)
+        replayed = run_replay(trace, judge=judge, follow_hidden=self._hidden, budget=self._budget, spec=self._judged_by)
+        self._budget.check()
+        return replayed
 
     def trace(self, played: Played) -> Trace:
         """The events as a trace."""

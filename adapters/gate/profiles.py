@@ -21,7 +21,7 @@ class Profile:
 
 
 PROFILES = {
-    "quick": Profile(scenarios=300, scenarios_more=80, seconds=45.0, seconds_more=7.5),
+    "quick": Profile(scenarios=300, scenarios_more=80, seconds=90.0, seconds_more=7.5),
     "full": Profile(scenarios=5_000, scenarios_more=1_500, seconds=840.0, seconds_more=60.0),
 }
 """The same for both engines."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -46,6 +46,7 @@ class ModuleResult:
 
     Args:
         tests: what was under test.
+        exercised: by kind, in how many scenarios something of it has happened.
     """
 
     module: str
@@ -55,6 +56,7 @@ class ModuleResult:
     scenarios: int = 0
     steps: int = 0
     rules: dict[str, int] = field(default_factory=dict)
+    exercised: dict[str, int] = field(default_factory=dict)
     never_exercised: list[str] = field(default_factory=list)
     not_expressible: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -64,13 +66,15 @@ class ModuleResult:
         """Ids of the findings."""
         return [f.id for f in self.findings]
 
-    def conclude(self, cut_short: str, unobserved: str) -> None:
+    def conclude(self, cut_short: str, unobserved: str, promised: Iterable[str] = ()) -> None:
         """Findings beat inconclusive beats clean; a fault of the scheduler or of ours never makes a connector red.
 
         Args:
             cut_short: why not all scenarios were played.
             unobserved: why some rules could not be checked.
+            promised: kinds of which some scenario has to have exercised something.
         """
+        idle = [kind for kind in promised if not self.exercised.get(kind)]
         theirs = [f.id for f in self.findings if f.side == "connector"]
         if theirs:
             cut = f" ({cut_short})" if cut_short else ""
@@ -84,9 +88,12 @@ class ModuleResult:
         elif not self.rules:
             self.verdict = "inconclusive"
             self.reason = "no scenario exercised a property that was asked for"
+        elif idle:
+            self.verdict = "inconclusive"
+            self.reason = f"{counted(self.scenarios, 'scenario')}, and none with {', '.join(idle)}"
         else:
             played = counted(self.scenarios, "scenario")
-            self.reason = f"{played} broke none of {len(self.rules)} properties"
+            self.reason = f"{played} broke none of {counted(len(self.rules), 'property', 'properties')}"
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from interlock.adapters.gate.choose import Chosen, choose, refuse_values
 from interlock.adapters.gate.config import connector_config as read_config
 from interlock.adapters.gate.drivers.vllm import Part
 from interlock.adapters.gate.errors import GateUsageError
+from interlock.adapters.gate.exercised import Seen, happened
 from interlock.adapters.gate.exists import require
 from interlock.adapters.gate.finding import Reporting
 from interlock.adapters.gate.judge import NOT_AT_A_BOUNDARY, Judge, Judgement, Played, property_ids
@@ -23,6 +24,7 @@ from interlock.adapters.gate.result import GateResult, ModuleResult, Progress, c
 from interlock.adapters.gate.scenario import Scenario
 from interlock.adapters.gate.search import Found, Search, Searched
 from interlock.adapters.own import OWN_MACHINE
+from interlock.proofs.replay.bounds import Budget
 from interlock.spec.language.properties import LeadsTo
 from interlock.statemachine.plural import counted
 
@@ -138,28 +140,40 @@ def judge_module(
     """
     module, wanted = chosen.module, chosen.wanted
     reporting = Reporting(run.connector, release, run.seed, module, chosen.sets, run.options, run.trace_dir)
+    play = module.own if module.own is not None and run.own and run.engine == "vllm" else module.play
+    promised = play.promises(chosen.sets)
+    kinds = {**promised, **play.counts}
     judges: dict[str, Judge] = {}
+    budget = Budget(run.seconds, time.monotonic() + run.seconds if deadline is None else deadline)
 
-    def play(scenario: Scenario) -> Judgement:
+    def judged_play(scenario: Scenario) -> Judgement:
         if scenario.pool not in judges:
-            judges[scenario.pool] = _judge_of(run, chosen, scenario.pool, release, workers)
+            # Those that judge alike are one: each compiles the specification.
+            held_to = repr((module.given(scenario.pool, chosen.values), module.scope(scenario.pool)))
+            alike = held_to + repr(module.elements(scenario.pool))
+            if alike not in judges:
+                judges[alike] = _judge_of(run, chosen, scenario.pool, release, workers, budget)
+            judges[scenario.pool] = judges[alike]
         part = module.part(scenario, chosen.values) if run.own else None
-        return judges[scenario.pool](driver.play(scenario, part))
+        played = driver.play(scenario, part)
+        judgement = judges[scenario.pool](played)
+        acted = [o for i, o in enumerate(scenario.plain()) if i not in played.ignored]
+        judgement.exercised = happened(kinds, Seen(scenario.pool, acted, judgement.trace.events))
+        return judgement
 
     count = run.limits.scenarios if module.any_connector else run.limits.scenarios_more
     search = Search(
-        play,
+        judged_play,
         seed=run.seed,
         count=count,
         seconds=run.seconds,
-        deadline=deadline,
-        draw=module.scenarios(chosen.sets),
-        drain=module.drain,
+        deadline=budget.ends,
+        draw=play.scenarios(chosen.sets),
+        drain=play.drain,
         wanted=wanted,
         progress=_reporter(run.progress, count, reporting),
     )
-    own = module.own if run.own and run.engine == "vllm" else {}
-    searched = search.run([*module.seeds(chosen.sets), *(s for of_kind in own.values() for s in of_kind)])
+    searched = search.run(play.seeds(chosen.sets))
     result = ModuleResult(module.name, module.tests if run.own else run.connector)
     result.scenarios, result.steps = searched.scenarios, searched.steps
     known = [*property_ids(module.spec), *module.at_rest, *module.oracle, *(module.policy if run.own else ())]
@@ -172,15 +186,17 @@ def judge_module(
             *(p for p in NOT_AT_A_BOUNDARY if p in module.spec.properties_by_name()),
             *(p for p in _leads_to(module) if p not in module.at_rest),
         ]
-    result.never_exercised += [lack for lack in module.lacks if lack not in own] if run.engine == "vllm" else []
+    result.never_exercised += play.lacks if run.engine == "vllm" else ()
+    result.exercised = {kind: searched.exercised.get(kind, 0) for kind in kinds}
     result.not_expressible = searched.not_expressible
     result.findings = [reporting.finding(f) for f in searched.found.values()]
     unobserved = "" if run.boundary_only else driver.unobserved
-    result.conclude(searched.cut_short, f"{unobserved}; rules not checked: {', '.join(unjudged)}" if unobserved else "")
+    unchecked = f"{unobserved}; rules not checked: {', '.join(unjudged)}" if unobserved else ""
+    result.conclude(searched.cut_short, unchecked, promised)
     return result
 
 
-def _judge_of(run: Run, chosen: Chosen, pool: str, release: str | None, workers: int) -> Judge:
+def _judge_of(run: Run, chosen: Chosen, pool: str, release: str | None, workers: int, budget: Budget) -> Judge:
     module = chosen.module
     return Judge(
         source=run.engine,
@@ -196,6 +212,7 @@ def _judge_of(run: Run, chosen: Chosen, pool: str, release: str | None, workers:
         at_rest=module.at_rest,
         oracle=module.oracle,
         policy=module.policy if run.own else (),
+        budget=budget,
         spec=module.spec,
     )
 

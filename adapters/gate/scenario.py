@@ -90,35 +90,39 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.
             "max_tokens": st.sampled_from((1, 2, 3, PAST)),
         }
     )
+    episode = st.builds(lambda arrival, then: [arrival, *then], add, moves())
+    episodes = st.lists(episode, min_size=2, max_size=requests_max)
+    return st.builds(
+        lambda pool, listed: named(pool, [o for e in listed for o in e]), st.sampled_from(list(pools)), episodes
+    )
+
+
+def moves(*more: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[Operation]]:
+    """What happens after an arrival: a few operations, of these too."""
     step, settle = st.just({"op": "step"}), st.just({"op": "settle"})
     complete = st.builds(lambda n: {"op": "complete", "nth": n}, st.integers(0, 3))
     copy = st.builds(lambda n: {"op": "copy", "nth": n}, st.integers(0, 3))
     abort = st.builds(lambda n: {"op": "abort", "request": n}, st.integers(0, 7))
     # Twice what scenarios need most; Hypothesis picks evenly.
-    moves = st.lists(st.one_of(settle, step, settle, step, complete, copy, abort), min_size=1, max_size=4)
-    episode = st.builds(lambda arrival, then: [arrival, *then], add, moves)
-    episodes = st.lists(episode, min_size=2, max_size=requests_max)
-    return st.builds(
-        lambda pool, listed: _named(pool, [o for e in listed for o in e]), st.sampled_from(list(pools)), episodes
-    )
+    return st.lists(st.one_of(settle, step, settle, step, complete, copy, abort, *more), min_size=1, max_size=4)
 
 
-def _named(pool: str, operations: list[Operation]) -> Scenario:
+def named(pool: str, operations: list[Operation]) -> Scenario:
     """Give arrivals their names, and aborts the name of an arrival before them (or drop them)."""
-    named: list[Operation] = []
+    made: list[Operation] = []
     arrived: list[str] = []
     for o in operations:
         match o["op"]:
             case "add" if len(arrived) < len(NAMES):
                 arrived.append(NAMES[len(arrived)])
-                named.append({"op": "add", "request": arrived[-1], **{k: v for k, v in o.items() if k != "op"}})
+                made.append({"op": "add", "request": arrived[-1], **{k: v for k, v in o.items() if k != "op"}})
             case "abort" if arrived:
-                named.append({"op": "abort", "request": arrived[o["request"] % len(arrived)]})
+                made.append({"op": "abort", "request": arrived[o["request"] % len(arrived)]})
             case "settle":
-                named += SETTLE
-            case "step" | "complete" | "copy":
-                named.append(dict(o))
-    return Scenario.of(pool, named)
+                made += SETTLE
+            case "step" | "complete" | "copy" | "fail" | "reset":
+                made.append(dict(o))
+    return Scenario.of(pool, made)
 
 
 DRAIN: tuple[Operation, ...] = (
@@ -240,6 +244,8 @@ def in_words(o: Operation) -> str:
             return f"open job {o['nth']} (oldest first) completes with the next step"
         case "copy":
             return f"the bytes of job {o['nth']} (oldest first) move"
+        case "fail":
+            return f"the copy of job {o['nth']} (oldest first, of those still to move) fails"
         case "reset":
             return "the cache is reset" + (", and running requests are preempted for it" if o["running"] else "")
         case _:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from interlock.adapters.gate.judge import DIES, HANG, Broken, Judgement
 from interlock.adapters.gate.scenario import DRAIN, Operation, Scenario, scenarios, simplify
+from interlock.proofs.replay.bounds import OutOfTimeError
 from interlock.statemachine.plural import counted
 
 
@@ -40,6 +41,7 @@ class Searched:
     steps: int = 0
     judged: dict[str, int] = field(default_factory=dict)
     not_expressible: dict[str, int] = field(default_factory=dict)
+    exercised: dict[str, int] = field(default_factory=dict)
     cut_short: str = ""
 
 
@@ -189,6 +191,7 @@ class Search:
         for total, of_this in (
             (self.result.judged, judgement.judged),
             (self.result.not_expressible, judgement.not_expressible),
+            (self.result.exercised, dict.fromkeys(judgement.exercised, 1)),
         ):
             for name, n in of_this.items():
                 total[name] = total.get(name, 0) + n
@@ -199,7 +202,10 @@ class Search:
         if time.monotonic() > self._deadline:
             raise _OutOfTime
         if scenario not in self._cache:
-            self._cache[scenario] = self._play(scenario)
+            try:
+                self._cache[scenario] = self._play(scenario)
+            except OutOfTimeError:
+                raise _OutOfTime from None
         return self._cache[scenario]
 
     def _report(self, found: Found | None) -> None:

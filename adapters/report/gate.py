@@ -16,10 +16,12 @@ def render(document: GateDocument) -> RenderableType:
         f" {counted(document.scenarios, 'scenario')}, {counted(document.steps, 'step')}"
     )
     sections = [m for m in document.modules if len(document.modules) > 1]
+    alone = [m for m in document.modules if m.exercised and not sections]
     unmodelled = [f"{kind}: {count:,}" for kind, count in document.not_expressible.items()]
     return stack(
         head,
         *(_module(m) for m in sections),
+        *(_exercised(m) for m in alone),
         _rules(document.rules) if document.rules and not sections else None,
         *(_finding(finding) for finding in document.findings),
         block("Never exercised:", document.never_exercised) if document.never_exercised else None,
@@ -34,8 +36,17 @@ def _module(module: GateModule) -> RenderableType:
     return stack(
         Text(),
         Text.assemble((f"Module {module.module}", "bold"), f": {module.tests}, {played}: ", word(module.verdict)),
+        _exercised(module) if module.exercised else None,
         _rules(module.rules) if module.rules else None,
     )
+
+
+def _exercised(module: GateModule) -> RenderableType:
+    """What its scenarios have exercised, so that a clean module is seen not to have been idle."""
+    kinds = table("exercised", "scenarios", "share", numbers=frozenset({"scenarios", "share"}))
+    for kind, count in module.exercised.items():
+        kinds.add_row(kind, f"{count:,}", f"{count / max(module.scenarios, 1):.0%}")
+    return kinds
 
 
 def _rules(judged: dict[str, int]) -> RenderableType:

@@ -6,7 +6,7 @@ The first line out is {"ready": {"vllm": "0.20.2", "seconds": 9.1}}. Then each l
 
     {"connector": "vllm:SimpleCPUOffloadConnector", "config": {...}, "sizes": {"gpu_blocks": 8},
      "scenarios": [[{"op": "add", ...}, {"op": "step"}], ...], "step_seconds": 10,
-     "observer": "package.module:Class", "module": "kv"}
+     "observer": "package.module:Class", "module": "kv", "load_failures": "recompute"}
 
 or one to time a connector's hooks (hook_times.py),
 
@@ -14,7 +14,7 @@ or one to time a connector's hooks (hook_times.py),
 
 and is answered by one line, {"results": [...]} with one result per scenario (scenario.Played), {"measured": {...}}, or
 {"error": {"kind": "usage" | "construct" | "observer", "message": one line}}. The config of a job is built once
-and kept for later jobs with the same connector, config and sizes. Ends at the end of stdin.
+and kept for later jobs with the same connector, config, sizes and policy. Ends at the end of stdin.
 
 Standard output carries nothing else: what vLLM prints goes to standard error.
 """
@@ -85,12 +85,13 @@ class Jobs:
         from interlock.adapters.vllm.timeout import time_limit
 
         parts: list[Any] = [job.get("connector"), job.get("config") or {}, job.get("sizes") or {}]
+        parts.append(job.get("load_failures") or "fail")
         key = json.dumps(parts, sort_keys=True)
         if key not in self._constructors:
-            connector, config, sizes = parts
+            connector, config, sizes, load_failures = parts
             try:
                 kind = "ec" if job.get("module") == "encoder" else "kv"
-                target = Target(str(connector), dict(config), kind=kind)
+                target = Target(str(connector), dict(config), kind=kind, load_failures=str(load_failures))
                 wanted = Sizes(**sizes)
             except TypeError as error:
                 raise ConstructError(f"sizes or config of the job: {error}") from error

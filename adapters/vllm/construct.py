@@ -65,13 +65,15 @@ class Target:
     """Which connector, and its transfer config.
 
     `connector` is `vllm:NAME`, a name that vLLM has registered, or `package.module:Class`; `kind` says of what: of KV,
-    or of the encoder cache (ec), for which the model takes images.
+    or of the encoder cache (ec), for which the model takes images. `load_failures` is `kv_load_failure_policy`:
+    recompute, or fail, which is vLLM's default.
     """
 
     connector: str
     extra: dict[str, Any] = field(default_factory=dict)
     kv_role: str = "kv_both"
     kind: str = "kv"
+    load_failures: str = "fail"
 
     @property
     def class_name(self) -> str:
@@ -281,6 +283,7 @@ class Constructor:
             kv_connector_extra_config=self.extra,
             # /dev/shm files are named after it and survive a crash: never reuse one.
             engine_id=f"interlock-{uuid.uuid4().hex}",
+            kv_load_failure_policy=self.target.load_failures,
         )
         return {"kv_transfer_config": config}
 

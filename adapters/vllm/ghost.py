@@ -99,6 +99,14 @@ class Ghost:
             else:
                 _move(self.chunks.get(chunk), block, self.blocks)
 
+    def spoil(self, kind: str, pairs: Iterable[tuple[int, int]]) -> None:
+        """A job has failed: nobody knows what its target holds."""
+        for block, chunk in pairs:
+            if kind == "store":
+                self.chunks.pop(chunk, None)
+            else:
+                self.blocks.pop(block, None)
+
 
 def _move(content: Content, to: int, where: dict[int, str]) -> None:
     if content is None:

@@ -1,14 +1,16 @@
-"""Plays worker and driver for one real scheduler: one worker, synchronous scheduling.
+"""Plays worker and driver for one real scheduler: one worker.
 
-One `step()` is what the engine core does (v1/engine/core.py:657-687): schedule, execute, update.
+One `step()` is what the engine core does (v1/engine/core.py:657-687): schedule, execute, update. With
+asynchronous scheduling a step is updated when the next one has been scheduled and executed.
 Transfer jobs stay open until `complete()` names them; their bytes move (`copy`) at a moment of the
 driver's choice between the submission and the completion, at the latest with the completion, and
-before the step's forward where the metadata orders a flush.
+before the step's forward where the metadata orders a flush. Or they `fail()`: what was to be written
+holds garbage, and the report says so, of a load also by the blocks (`invalid_block_ids`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +19,7 @@ from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Content, Fault, Ghost, Prefix
 from interlock.adapters.vllm.observers import Job, Report, find_observer
+from interlock.adapters.vllm.open_jobs import OpenJobs
 from interlock.adapters.vllm.recorder import Record, Recorder
 
 VOCABULARY = 32768
@@ -29,15 +32,13 @@ class DriveError(Exception):
     """The driver asked for something that cannot be; the message says what."""
 
 
-@dataclass
-class OpenJob:
-    """A job whose completion has not been reported yet."""
+@dataclass(frozen=True)
+class _Ran:
+    """A step that the worker has run, and whose output is to be processed."""
 
-    job: Job
-    expected: tuple[Content, ...]  # of a store, what its chunks should hold afterwards
-    copied: bool = False
-    completing: bool = False
-    checked: bool = False
+    output: Any
+    made: Any
+    report: Report
 
 
 class Harness:
@@ -54,11 +55,14 @@ class Harness:
             find_observer(self.scheduler.connector, observer),
             self.block_size,
             self._count,
+            ahead=constructor.sizes.depth > 1,
         )
         self.ghost = Ghost()
         self.prefixes: dict[str, Prefix] = {}
-        self.jobs: list[OpenJob] = []  # oldest first
+        self.jobs = OpenJobs(self.ghost, self._fault)
         self.faults: list[Fault] = []
+        self._ran: deque[_Ran] = deque()
+        """The oldest first; as many as are scheduled ahead of their outputs."""
         self._resets = 0
 
     @property
@@ -93,22 +97,23 @@ class Harness:
 
     def complete(self, nth: int) -> bool:
         """The nth oldest open job completes with the next step; False where there is none."""
-        waiting = [job for job in self.jobs if not job.completing]
-        if not 0 <= nth < len(waiting):
-            return False
-        waiting[nth].completing = True
-        return True
+        return self.jobs.complete(nth)
+
+    def fail(self, nth: int) -> bool:
+        """The copy of the nth oldest job whose bytes are still to move fails, which the next step's report says.
+
+        False where there is none, or the connector knows no failures.
+        """
+        return callable(getattr(self.recorder.observer, "fail", None)) and self.jobs.fail(nth)
 
     def copy(self, nth: int) -> bool:
         """The bytes of the nth oldest job that are still to move, move now."""
-        waiting = [job for job in self.jobs if not job.copied]
-        if not 0 <= nth < len(waiting):
-            return False
-        self._copy(waiting[nth])
-        return True
+        return self.jobs.copy(nth)
 
     def reset(self, running: bool) -> bool:
         """reset_prefix_cache with its connector; if it says that it has, the weights are others from now on.
+
+        Steps that were scheduled ahead are processed first, as vLLM refuses while it has parked blocks for one.
 
         Args:
             running: running requests are preempted for it. False, and nothing is done, where others hold blocks
@@ -118,13 +123,14 @@ class Harness:
         scheduler = self.scheduler
         if running and not hasattr(scheduler, "reset_preempted_req_ids"):
             return False
+        while self._ran:
+            self._process(self._ran.popleft())
         manager = scheduler.kv_cache_manager
         held = Counter(b for r in scheduler.running for b in manager.get_block_ids(r.request_id)[0])
         others = (b for b in manager.block_pool.blocks if not b.is_null and b.ref_cnt != held[b.block_id])
         if running and any(others):
             return False
-        for open_job in self.jobs:
-            open_job.checked = True  # nobody is promised what it leaves
+        self.jobs.promise_nothing()
         if scheduler.reset_prefix_cache(reset_running_requests=running, reset_connector=True):
             self._resets += 1
             for prefix in self.prefixes.values():
@@ -136,18 +142,21 @@ class Harness:
         return f"weights {self._resets}" if self._resets else ""
 
     def step(self) -> None:
-        """schedule, the worker's step, update_from_output."""
+        """schedule, the worker's step, and update_from_output of the oldest, once as many are ahead as may be."""
         output = self.scheduler.schedule()
         decoded = self.recorder.decoded
-        self.jobs += [OpenJob(job, self._expected(job)) for job in decoded.jobs]
-        for open_job in self.jobs:
-            if open_job.job.id in decoded.flushed:  # handle_preemptions: a barrier
-                self._copy(open_job)
-                self._check_store(open_job)
+        for job in decoded.jobs:
+            self.jobs.add(job, self._expected(job))
+        self.jobs.flush(decoded.flushed)
         tokens = self._forward(output)
-        report = self._finish_jobs(output.finished_req_ids)
-        self.recorder.update_from_output(report)
-        self.scheduler.update_from_output(output, model_output(tokens, kv_connector_output=told(report)))
+        report = self._report(output.finished_req_ids)
+        self._ran.append(_Ran(output, model_output(tokens, kv_connector_output=told(report)), report))
+        if len(self._ran) == self.constructor.sizes.depth:
+            self._process(self._ran.popleft())
+
+    def _process(self, ran: _Ran) -> None:
+        self.recorder.update_from_output(ran.report)
+        self.scheduler.update_from_output(ran.output, ran.made)
 
     # -- the worker ------------------------------------------------------------------------------
 
@@ -193,11 +202,11 @@ class Harness:
 
     def _sample(self, rid: str, end: int) -> list[int]:
         prefix = self.prefixes[rid]
-        if end < len(prefix.tokens):
+        if end < self.scheduler.requests[rid].num_tokens:
             return []  # a chunk of a prefill
-        token = prefix.next_token()
-        prefix.tokens.append(token)
-        return [token]
+        if end == len(prefix.tokens):  # otherwise it was sampled before, in a step whose output was dropped
+            prefix.tokens.append(prefix.next_token())
+        return [prefix.tokens[end]]
 
     # -- transfer jobs ---------------------------------------------------------------------------
 
@@ -216,34 +225,12 @@ class Harness:
         end = (index + 1) * self.block_size
         return prefix.content(index, end) if end <= len(prefix.tokens) else NOT_STORABLE
 
-    def _copy(self, open_job: OpenJob) -> None:
-        if not open_job.copied:
-            open_job.copied = True
-            self.ghost.copy(open_job.job.kind, open_job.job.pairs)
-
-    def _finish_jobs(self, finished_requests: set[str]) -> Report:
-        done = [job for job in self.jobs if job.completing]
-        for open_job in done:
-            self._copy(open_job)
-            self.jobs.remove(open_job)
-            self._check_store(open_job)
-        return self.recorder.observer.report([j.job for j in done], finished_requests)
-
-    def _check_store(self, open_job: OpenJob) -> None:
-        """Once, at the first of flush and completion.
-
-        Up to 0.20.2 OffloadingConnector counts a flushed store as completed in the very metadata
-        (offloading/scheduler.py, build_connector_meta) and may use its chunk again from then on.
-        """
-        job = open_job.job
-        if job.kind == "load" or open_job.checked:
-            return
-        open_job.checked = True
-        for index, (block, chunk) in enumerate(job.pairs):
-            found, expected = self.ghost.chunks.get(chunk), open_job.expected[index]
-            if found != expected:
-                model_job = job.model_job(index)
-                self._fault("store", expected, found, block=block, chunk=chunk, job=model_job)
+    def _report(self, finished_requests: set[str]) -> Report:
+        done, failed = self.jobs.end()
+        observer = self.recorder.observer
+        if failed:
+            observer.fail(failed)  # type: ignore[attr-defined]  # else none can fail
+        return observer.report(done, finished_requests)
 
     # -- faults and events -----------------------------------------------------------------------
 
@@ -277,6 +264,7 @@ def told(report: Report) -> Any:
         finished_sending=report.finished_sending or None,
         finished_recving=report.finished_recving or None,
         kv_connector_worker_meta=report.worker_meta,
+        **({"invalid_block_ids": report.invalid_block_ids} if report.invalid_block_ids else {}),
     )
 
 

@@ -81,11 +81,13 @@ class Child:
         seconds: float = ANSWER_SECONDS,
         observer: str | None = None,
         module: str = "kv",
+        load_failures: str = "fail",
     ) -> list[dict[str, Any]]:
         """Play scenarios, each on a fresh scheduler; one result per scenario (scenario.Played).
 
         Args:
             module: whose harness plays them (stages.py).
+            load_failures: vLLM's kv_load_failure_policy.
         """
         job = {
             "connector": connector,
@@ -95,6 +97,7 @@ class Child:
             "step_seconds": step_seconds,
             "observer": observer,
             "module": module,
+            "load_failures": load_failures,
         }
         self._ask(job)
         results: list[dict[str, Any]] = self._answer(seconds, f"play {len(scenarios)} scenarios")["results"]

@@ -16,13 +16,14 @@ Events, all with `step`, the number of the schedule() that they belong to (0 bef
 - plan_load(request, block, chunk, job, allocation)
 - plan_store(request?, block, chunk, job, allocation): request only where the metadata says it
 - order_flush(job), build_connector_meta()
-- update_from_output(), acknowledge(job), loaded(request)
+- update_from_output(), acknowledge(job), acknowledge_failure(job), loaded(request)
 - reset_cache(): reset_prefix_cache has come to the connector, between two steps
 - finish(request): request_finished was called; aborts too
 
 Order in one schedule(): preempt, look_up_anew, then hits, allocations and publishes, request by request in the
 order of visits, then plan_load, plan_store, order_flush, build_connector_meta. In update_from_output:
-update_from_output, finish, acknowledge, loaded.
+update_from_output, finish, acknowledge, acknowledge_failure, loaded. A step is over (update_from_output) where a
+connector can first tell: with asynchronous scheduling that is the next schedule(), or the output of the step before.
 
 `allocation` counts the allocations of a block, 1 for the first. A store of a request whose block is
 reallocated in the same schedule carries the allocation in which that request held it.
@@ -43,9 +44,14 @@ Record = Callable[..., None]
 
 
 class Recorder:
-    """Wraps `scheduler.connector`; calls `record(event, **args)` for each event."""
+    """Wraps `scheduler.connector`; calls `record(event, **args)` for each event.
 
-    def __init__(self, scheduler: Any, observer: Observer, block_size: int, record: Record) -> None:
+    `ahead`: steps are scheduled before the outputs of those before are there.
+    """
+
+    def __init__(
+        self, scheduler: Any, observer: Observer, block_size: int, record: Record, *, ahead: bool = False
+    ) -> None:
         self.scheduler = scheduler
         self.observer = observer
         self.record = record
@@ -54,14 +60,17 @@ class Recorder:
         self.owner: dict[tuple[int, int], tuple[str, int]] = {}  # -> allocating request, index
         self.decoded = Decoded()
         self._block_size = block_size
+        self._ahead = ahead
         self._allocations: dict[int, int] = {}
         self._local_hits: dict[str, int] = {}
         self._visited: dict[str, tuple[list[int], int]] = {}  # waiting loop, in order
         self._jobs: dict[str, Job] = {}
         self._unpublished: dict[str, list[tuple[int, int, int]]] = {}
+        self._published: set[tuple[int, int]] = set()
         self._finished: set[str] = set()
         self._anew: list[str] = []
         self._report = Report()
+        self._executing = False
         self._wrap()
 
     # -- calls from the harness ------------------------------------------------------------------
@@ -73,7 +82,7 @@ class Recorder:
     def update_from_output(self, report: Report) -> None:
         """Before Scheduler.update_from_output, which will deliver the report."""
         self._report = report
-        self._emit("update_from_output")
+        self._step_is_over()
 
     # -- the boundary ----------------------------------------------------------------------------
 
@@ -119,6 +128,8 @@ class Recorder:
             self.step += 1
             metadata = original(scheduler_output)
             for rid in scheduler_output.preempted_req_ids or ():
+                if rid in self._finished:
+                    continue  # it had lost its blocks before it ended
                 self._emit("preempt", request=rid)
                 if rid not in self._visited:  # it may have been resumed in the same schedule
                     self.tables.pop(rid, None)
@@ -137,6 +148,7 @@ class Recorder:
                 for index in range(len(self._jobs[flushed].pairs)):
                     self._emit("order_flush", job=self._jobs[flushed].model_job(index))
             self._emit("build_connector_meta")
+            self._executing = True
             return metadata
 
         return wrapper
@@ -144,9 +156,10 @@ class Recorder:
     def _update_connector_output(self, original: Any) -> Any:
         def wrapper(connector_output: Any) -> Any:
             report, self._report = self._report, Report()
-            for job in report.acknowledged:
-                for index in range(len(job.pairs)):
-                    self._emit("acknowledge", job=job.model_job(index))
+            for event, jobs in (("acknowledge", report.acknowledged), ("acknowledge_failure", report.failed)):
+                for job in jobs:
+                    for index in range(len(job.pairs)):
+                        self._emit(event, job=job.model_job(index))
             for rid in sorted(report.finished_recving):
                 self._emit("loaded", request=rid)
             return original(connector_output)
@@ -165,6 +178,9 @@ class Recorder:
             if request.request_id not in self._finished:  # one may call the other
                 self._finished.add(request.request_id)
                 self._unpublished.pop(request.request_id, None)
+                held = self.scheduler.kv_cache_manager.get_block_ids(request.request_id)
+                if self.tables.get(request.request_id) and not any(held):
+                    self._emit("preempt", request=request.request_id)  # between steps: for a reset
                 self._emit("finish", request=request.request_id)
             return original(request, block_ids)
 
@@ -175,8 +191,14 @@ class Recorder:
     # -- bookkeeping -----------------------------------------------------------------------------
 
     def _emit(self, event: str, **args: Any) -> None:
+        self._step_is_over()
         # What happens before a schedule()'s metadata is built belongs to the steps before.
         self.record(event, step=self.step, **args)
+
+    def _step_is_over(self) -> None:
+        if self._executing:
+            self._executing = False
+            self.record("update_from_output", step=self.step)
 
     def _grow(self, rid: str, blocks: list[int], hits: int) -> list[tuple[str, int, int]]:
         """The table of a request is now `blocks`; returns (event, block, allocation) of the new."""
@@ -187,7 +209,9 @@ class Recorder:
             if block == 0:
                 table.append((0, 0))
                 continue
-            if index < hits:
+            # What an output makes addressable of a request that has ended or was preempted since is shown to nobody
+            # (with asynchronous scheduling): whoever finds it, is taken to compute it.
+            if index < hits and (not self._ahead or (block, self._allocations.get(block, 0)) in self._published):
                 event = "hit"
                 allocation = self._allocations.get(block, 0)
             else:
@@ -207,6 +231,8 @@ class Recorder:
                 continue
             whole = [block for block, _ in self.tables.get(rid, [])] + list(new[0])
             self._emit_blocks(rid, self._grow(rid, whole, 0))
+        for rid in [rid for rid in self._unpublished if rid not in self._visited]:
+            self._emit_publishes(rid)
         for rid, (blocks, hits) in self._visited.items():
             self._emit_blocks(rid, self._grow(rid, blocks, hits))
         self._visited.clear()
@@ -226,6 +252,7 @@ class Recorder:
                 left.append((index, block, allocation))
                 continue
             value = self.scheduler.requests[rid].block_hashes[index].hex()[:12]
+            self._published.add((block, allocation))
             self._emit("publish", request=rid, block=block, allocation=allocation, hash=value)
         if left:
             self._unpublished[rid] = left

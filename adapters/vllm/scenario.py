@@ -8,6 +8,8 @@ The operations of module kv (those of another are with its harness, see `stage`)
 - {"op": "complete", "nth": 0}: the completion of the nth oldest open job comes with the next step
 - {"op": "copy", "nth": 0}: the bytes of the nth oldest job not yet copied move now; without it they
   move with the completion, or before the forward where a flush is ordered
+- {"op": "fail", "nth": 0}: the nth oldest job not yet copied fails, and the next step's report says so; where the
+  connector knows failures (ours)
 - {"op": "abort", "request": "A"}
 - {"op": "reset", "running": false}: the prefix cache and its connector are reset; running requests are preempted for it
 
@@ -42,6 +44,7 @@ SHAPES: Shapes = {
     "step": {},
     "complete": {"nth": (int,)},
     "copy": {"nth": (int,)},
+    "fail": {"nth": (int,)},
     "abort": {"request": (str,)},
     "reset": {"running": (bool,)},
 }
@@ -89,6 +92,8 @@ class KvHarness(Harness):
                 return self.complete(operation["nth"])
             case "copy":
                 return self.copy(operation["nth"])
+            case "fail":
+                return self.fail(operation["nth"])
             case "reset":
                 return self.reset(operation["running"])
             case _:

@@ -37,7 +37,7 @@ class EmbeddedDriver:
             return Played(events, [], scenario.steps, seen)
         faults = [asdict(f) for f in played.faults]
         owed = {LEFT_OPEN: [f"job{j}" for j in played.open_jobs]} if played.open_jobs else {}
-        return Played(events, faults, played.steps, owed=owed)
+        return Played(events, faults, played.steps, ignored=played.ignored, owed=owed)
 
 
 def _innermost(error: Exception) -> str:

@@ -26,12 +26,13 @@ SCENARIO_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Part:
-    """How a scenario is played: by the harness of which module, with which connector, config and sizes."""
+    """How a scenario is played: by the harness of which module, with which connector, config, sizes and policy."""
 
     module: str
     connector: str
     config: Mapping[str, Any]
     sizes: Mapping[str, int]
+    load_failures: str = "fail"
 
 
 class VllmDriver:
@@ -79,7 +80,9 @@ class VllmDriver:
             self._child = self._new_child()
             seen = {"kind": error.kind, "message": str(error)}
             return Played([], [], scenario.steps, seen)
-        return Played(result["events"], result["faults"], result["steps"], result["error"], owed=result["owed"])
+        return Played(
+            result["events"], result["faults"], result["steps"], result["error"], result["ignored"], result["owed"]
+        )
 
     def __enter__(self) -> VllmDriver:
         return self
@@ -119,5 +122,6 @@ class VllmDriver:
             seconds=SCENARIO_SECONDS,
             observer=self._observer if part.module == "kv" else None,
             module=part.module,
+            load_failures=part.load_failures,
         )
         return result

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from hypothesis import strategies as st
 
 from interlock.adapters.gate.drivers.vllm import Part
-from interlock.adapters.gate.modules.module import GateModule, Sets, Values
+from interlock.adapters.gate.exercised import Kinds, did, saw
+from interlock.adapters.gate.modules.module import GateModule, Play, Sets, Values
 from interlock.adapters.gate.scenario import NAMES, Operation, Scenario
 from interlock.proofs.replay.setup import ELEMENTS_MAX
 from interlock.spec.encoder import SPECIFICATION
@@ -171,15 +172,28 @@ def _in_words(o: Operation) -> str:
             return f"{o['request']} is aborted"
 
 
+def _promises(sets: Sets) -> Kinds:
+    return {
+        "requests that are put off": saw("defer"),
+        "deadlines that pass": saw("expire"),
+        "transfers that fail": did("fail"),
+        "preemptions": saw("preempt"),
+        "aborts": did("abort"),
+        "evictions": saw("evict_entry"),
+    }
+
+
+COUNTS: Kinds = {"requests that fail": saw("fail_unavailable"), "requests turned away for want of KV": saw("no_kv")}
+
+LACKS = ("asynchronous scheduling", "drafts", "loads of KV", "several workers", "late reports of loads")
+
+
 ENCODER = GateModule(
     name="encoder",
     spec=SPECIFICATION,
     tests="EncoderCacheScheduler",
-    scenarios=_scenarios,
-    seeds=_seeds,
-    drain=DRAIN,
+    play=Play(scenarios=_scenarios, seeds=_seeds, drain=DRAIN, promises=_promises, counts=COUNTS, lacks=LACKS),
     in_words=_in_words,
-    lacks=("asynchronous scheduling", "drafts", "loads of KV", "several workers", "late reports of loads"),
     part=_part,
     releases=("0.32.0",),
     runs=frozenset({"ec_gate", "ec_deadline", "ec_waiting_refs", "ec_external", "ec_finish_delay"}),

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from hypothesis import strategies as st
 
 from interlock.adapters.gate.drivers.vllm import Part
-from interlock.adapters.gate.modules.module import GateModule, Sets, Values
+from interlock.adapters.gate.exercised import Kinds, did, pooled, saw
+from interlock.adapters.gate.modules.module import GateModule, Play, Sets, Values
 from interlock.adapters.gate.scenario import NAMES, Operation, Scenario
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.engine.vocabulary import PROMPT
@@ -170,15 +171,29 @@ def _in_words(o: Operation) -> str:
             return f"{o['request']} is aborted"
 
 
+def _promises(sets: Sets) -> Kinds:
+    return {
+        "preemptions": saw("preempt"),
+        "resets": saw("reset_running"),
+        "failed loads of a step": saw("sync_block_fails"),
+        "failed loads of who waits": saw("block_load_fails"),
+        "loads that break": saw("load_breaks"),
+        "aborts": did("abort"),
+        **({"a step ahead": pooled("depth 2")} if "depth 2" in _depths(sets) else {}),
+    }
+
+
+COUNTS: Kinds = {"rollbacks to a failed block": saw("claim"), "ends for a failed block": saw("fail_running")}
+
+LACKS = ("several KV cache groups", "wrong entries in the map of scheduled tokens")
+
+
 ENGINE = GateModule(
     name="engine",
     spec=SPECIFICATION,
     tests="LoadRecovery",
-    scenarios=_scenarios,
-    seeds=_seeds,
-    drain=DRAIN,
+    play=Play(scenarios=_scenarios, seeds=_seeds, drain=DRAIN, promises=_promises, counts=COUNTS, lacks=LACKS),
     in_words=_in_words,
-    lacks=("several KV cache groups", "wrong entries in the map of scheduled tokens"),
     part=_part,
     releases=("0.32.0",),
     runs=frozenset({

@@ -9,8 +9,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from interlock.adapters.gate.drivers.vllm import Part
+from interlock.adapters.gate.exercised import Kinds, did, saw
 from interlock.adapters.gate.modules.kv import SHIM
-from interlock.adapters.gate.modules.module import GateModule, Sets, Values
+from interlock.adapters.gate.modules.module import GateModule, Play, Sets, Values
 from interlock.adapters.gate.scenario import NAMES, Operation, Scenario
 from interlock.spec.groups import SPECIFICATION
 
@@ -163,21 +164,51 @@ def _in_words(o: Operation) -> str:
             return f"{o['request']} is aborted"
 
 
+def _promises(sets: Sets) -> Kinds:
+    return {
+        "loads": saw("load_done"),
+        "evictions": saw("evict_oldest"),
+        "blocks that slide out": saw("slide_out"),
+        "preemptions": saw("preempt"),
+        "aborts": did("abort"),
+    }
+
+
+COUNTS: Kinds = {"lookups that are put off": saw("match_later")}
+
+LACKS = (
+    "the GPU's prefix cache",
+    "other prompts than one",
+    "stores of requests that have ended",
+    "asynchronous scheduling",
+    "several workers",
+    "failing loads and stores",
+)
+
+
+UNSHOWN = {
+    "stale_zero": "it gives a block up when its window has passed it, so there is no id of a given block to forget",
+    "hit_pin": "vLLM looks up and allocates in one visit, and nothing that could evict comes between",
+    "coverage": "lookups and loads ask one function what a hit needs, and every block is stored",
+    "unknown_job": "a surplus report stops vLLM's engine or, with contain in the shim's config, is counted",
+    "chunk_key": "two requests may store one chunk at a time, each from its own block",
+    "window": "each model has its own",
+    "prompt_end": "the prompt has a token more than its blocks, so that no hit covers all of it",
+    "reuse_count": "it is played without a threshold for stores",
+    "hybrid_hits": "the assertion was in vLLM's scheduler, and 0.32.0 has none",
+}
+"""Switches that no scenario on a real scheduler could show, and why: of our machine, or of vLLM."""
+
 GROUPS = GateModule(
     name="groups",
     spec=SPECIFICATION,
     tests="KVOffloadMachine with several groups",
-    scenarios=_scenarios,
-    seeds=_seeds,
-    drain=DRAIN,
+    play=Play(scenarios=_scenarios, seeds=_seeds, drain=DRAIN, promises=_promises, counts=COUNTS, lacks=LACKS),
     in_words=_in_words,
-    lacks=(
-        "the GPU's prefix cache", "other prompts than one", "stores of requests that have ended",
-        "asynchronous scheduling", "several workers", "failing loads and stores",
-    ),
     part=_part,
     releases=("0.32.0",),
     runs=frozenset({"groups", "touch_order", "group_fences", "hit_count"}),
+    unshown=UNSHOWN,
     # Two requests may store one chunk at a time, each from its own block.
     fixed={"chunk_key": "slot"},
     given=lambda pool, values: {**values, "window": _model(pool).window},

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from interlock.adapters.gate.drivers.vllm import Part
+from interlock.adapters.gate.exercised import Kinds, did, evicted, saw
 from interlock.adapters.gate.judge import LEFT_OPEN
-from interlock.adapters.gate.modules.module import GateModule, Values
-from interlock.adapters.gate.scenario import DRAIN, POOLS, RESETS, Scenario, in_words, scenarios
+from interlock.adapters.gate.modules.kv_own import OWN, SHARES, played_as
+from interlock.adapters.gate.modules.module import GateModule, Play, Sets, Values
+from interlock.adapters.gate.scenario import DRAIN, Scenario, in_words, scenarios
 from interlock.adapters.gate.seeds import seeds
 from interlock.spec.kv import SPECIFICATION
 
@@ -14,7 +18,16 @@ SHIM = "interlock.adapters.vllm.shim:InterlockShim"
 
 
 def _part(scenario: Scenario, values: Values) -> Part:
-    return Part("kv", SHIM, {"switches": dict(values)}, POOLS[scenario.pool])
+    sizes, load_failures = played_as(scenario.pool)
+    return Part("kv", SHIM, {"switches": dict(values)}, sizes, load_failures)
+
+
+def _promises(sets: Sets) -> Kinds:
+    return {"aborts": did("abort")}
+
+
+def _seeds(sets: Sets) -> Iterable[Scenario]:
+    return seeds()
 
 
 KV = GateModule(
@@ -22,13 +35,23 @@ KV = GateModule(
     spec=SPECIFICATION,
     tests="KVOffloadMachine",
     any_connector=True,
-    scenarios=lambda sets: scenarios(),
-    seeds=lambda sets: seeds(),
-    drain=DRAIN,
+    play=Play(
+        scenarios=lambda sets: scenarios(),
+        seeds=_seeds,
+        drain=DRAIN,
+        promises=_promises,
+        counts={
+            "preemptions": saw("preempt"),
+            "loads": saw("plan_load"),
+            "flushes": saw("order_flush"),
+            "evictions": evicted,
+        },
+        lacks=("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing loads and stores"),
+    ),
+    own=OWN,
+    shares=SHARES,
     in_words=in_words,
-    lacks=("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing stores"),
     part=_part,
     at_rest=(LEFT_OPEN,),
-    own={"resets": RESETS},
     policy=("loads-and-stores-never-mixed",),
 )

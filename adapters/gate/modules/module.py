@@ -8,14 +8,36 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from interlock.adapters.gate.drivers.vllm import Part
+from interlock.adapters.gate.exercised import Kinds
 from interlock.adapters.gate.scenario import Operation, Scenario
-from interlock.spec.language.specification import Specification
+from interlock.spec.language.specification import Specification, UnknownName
 
 Values = Mapping[str, str]
 """A value for every switch of the module."""
 
 Sets = Mapping[str, str]
 """Values of switches that the user has set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """The scenarios that are played for a module; of the switches that the user has set.
+
+    Args:
+        scenarios: drawn ones.
+        seeds: what is known to go wrong.
+        drain: what is done at the end of each that is drawn.
+        promises: what at least one scenario has to exercise; a run in which none does is inconclusive.
+        counts: what is counted beside that, as it is up to the connector.
+        lacks: what the harness never does.
+    """
+
+    scenarios: Callable[[Sets], st.SearchStrategy[Scenario]]
+    seeds: Callable[[Sets], Iterable[Scenario]]
+    drain: tuple[Operation, ...]
+    promises: Callable[[Sets], Kinds]
+    lacks: tuple[str, ...]
+    counts: Kinds = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,38 +52,38 @@ class GateModule:
         releases: of vLLM on which it can be played; ``None``: all.
         runs: switches that what is under test obeys, and that the scenarios show; others keep their values. ``None``:
             all.
+        unshown: of the others, why nothing that is played shows them.
         fixed: values that the harness has, whatever the preset says.
-        scenarios, seeds: drawn ones, and what is known to go wrong; of the switches that the user has set.
+        play: what any connector is played through.
+        own: what our own machine is, on a real scheduler, if that is more.
+        shares: switches of other modules that our own machine obeys there too, with their values.
         part: how a scenario is played, under these values.
         given: the values under which a scenario of this pool is played and judged.
         scope, elements: of a trace, by pool.
         at_rest: properties of what must happen that show where nothing changes any more.
         oracle: properties, of this module or of another, that the harness judges itself, by what blocks really hold.
-        own: of what the harness does with no other connector than ours, the scenarios; on a real scheduler.
         policy: properties that bind only who has chosen as ours has, to which ours is held.
         hidden: whether the harness records hidden steps too, which are its own doing, and nothing has to be searched.
-        lacks: what the harness never does.
     """
 
     name: str
     spec: Specification
     tests: str
-    scenarios: Callable[[Sets], st.SearchStrategy[Scenario]]
-    seeds: Callable[[Sets], Iterable[Scenario]]
-    drain: tuple[Operation, ...]
+    play: Play
     in_words: Callable[[Operation], str]
-    lacks: tuple[str, ...]
     part: Callable[[Scenario, Values], Part]
     any_connector: bool = False
+    own: Play | None = None
+    shares: Mapping[str, Sequence[str]] = field(default_factory=dict)
     releases: tuple[str, ...] | None = None
     runs: frozenset[str] | None = None
+    unshown: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, str] | None = None
     given: Callable[[str, Values], Values] = lambda pool, values: values
     elements: Callable[[str], Mapping[str, Sequence[str]] | None] = lambda pool: None
     scope: Callable[[str], Mapping[str, int] | None] = lambda pool: None
     at_rest: tuple[str, ...] = ()
     oracle: tuple[str, ...] = ()
-    own: Mapping[str, Sequence[Scenario]] = field(default_factory=dict)
     policy: tuple[str, ...] = ()
     hidden: bool = False
 
@@ -71,8 +93,15 @@ class GateModule:
         Raises:
             UnknownName: a value that does not exist.
         """
+        for name, values in self.shares.items():
+            if sets.get(name, values[0]) not in values:
+                raise UnknownName(f"value of {name}", sets[name], list(values))
         own = {name: value for name, value in sets.items() if name in self.switches}
         return self.spec.switch_values("interlock", {**(self.fixed or {}), **own})
+
+    def obeys(self, switch: str) -> bool:
+        """Whether what is under test has the switch, be it of this module or of another."""
+        return switch in self.switches or switch in self.shares
 
     @property
     def switches(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ class InterlockObserver:
 
         self._worker_meta = InterlockWorkerMetadata
         self._loads: Counter[str] = Counter()
+        self._failed: list[Job] = []
 
     def decode(self, metadata: Any) -> Decoded:
         """Decode one InterlockMetadata."""
@@ -28,13 +29,19 @@ class InterlockObserver:
             flushed=tuple(f"j{job}" for job in sent.jobs_to_flush),
         )
 
+    def fail(self, jobs: Sequence[Job]) -> None:
+        """These jobs have failed, as the next report says."""
+        self._failed += jobs
+
     def report(self, completed: Sequence[Job], finished_requests: set[str]) -> Report:
         """Jobs by number in the worker metadata, loads also by request in finished_recving."""
         del finished_requests  # no free is ever delayed for a store
-        report = Report(acknowledged=list(completed))
-        if completed:
-            report.worker_meta = self._worker_meta({job.key: 1 for job in completed})
-        for job in completed:
+        failed, self._failed = self._failed, []
+        report = Report(acknowledged=list(completed), failed=failed)
+        if completed or failed:
+            report.worker_meta = self._worker_meta({job.key: 1 for job in completed}, {job.key: 1 for job in failed})
+        report.invalid_block_ids.update(block for job in failed if job.kind == "load" for block, _ in job.pairs)
+        for job in (*completed, *failed):
             if job.kind == "load" and job.request is not None:
                 self._loads[job.request] -= 1
                 if not self._loads[job.request]:

@@ -48,19 +48,26 @@ class Report:
 
     `acknowledged` are the jobs that this report tells the scheduler about, which may be fewer than
     those that completed: an old OffloadingConnector reports the stores of a request all at once.
+    `failed` are those that it says have failed; what a load was to fill then is among the invalid blocks.
     """
 
     acknowledged: list[Job] = field(default_factory=list)
+    failed: list[Job] = field(default_factory=list)
+    invalid_block_ids: set[int] = field(default_factory=set)
     finished_sending: set[str] = field(default_factory=set)
     finished_recving: set[str] = field(default_factory=set)
     worker_meta: Any = None
 
     def __bool__(self) -> bool:
-        return bool(self.finished_sending or self.finished_recving or self.worker_meta is not None)
+        told = self.finished_sending or self.finished_recving or self.invalid_block_ids
+        return bool(told or self.worker_meta is not None)
 
 
 class Observer(Protocol):
-    """Stateful, one per scheduler; both methods are called once per step."""
+    """Stateful, one per scheduler; both methods are called once per step.
+
+    One of a connector whose transfers may fail has a third, `fail(jobs)`: these have failed, as the next report says.
+    """
 
     def decode(self, metadata: Any) -> Decoded:
         """The jobs and flush orders that this step's metadata carries."""

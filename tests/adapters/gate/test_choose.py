@@ -48,6 +48,15 @@ def test_switches_and_properties_choose_their_module():
     assert [c.sets for c in both.chosen] == [{"store_dedup": "per_step"}, {"recovery_base": "cached_tokens"}]
 
 
+def test_a_switch_that_two_modules_obey_chooses_both():
+    ahead = chosen(sets={"pipeline": "two"})
+    assert names(ahead) == ["kv", "engine"]
+    assert [c.sets for c in ahead.chosen] == [{"pipeline": "two"}] * 2
+    assert "pipeline" not in ahead.chosen[0].values  # no switch of the specification of kv
+    assert names(chosen(names=["kv"], sets={"pipeline": "two"})) == ["kv"]
+    assert names(chosen(release="0.22.1", names=["kv"], sets={"load_failure_policy": "fail"})) == ["kv"]
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "said"),
     [
@@ -62,6 +71,11 @@ def test_switches_and_properties_choose_their_module():
             "EncoderCacheScheduler.*set one of ec_deadline, ec_external",
         ),
         ({"engine": "embedded", "release": None, "names": ["engine"]}, GateUsageError, "needs a vLLM scheduler"),
+        (
+            {"engine": "embedded", "release": None, "names": ["kv"], "sets": {"pipeline": "two"}},
+            GateUsageError,
+            "module kv needs a vLLM scheduler; say --engine vllm",
+        ),
         (
             {"engine": "embedded", "release": None, "sets": {"invalid_hash": "keep"}},
             GateUsageError,
@@ -80,5 +94,7 @@ def test_what_does_not_go_together_names_the_fix(asked, error, said):
 
 
 def test_a_value_that_does_not_exist_is_refused():
+    with pytest.raises(UnknownName, match="unknown value of pipeline 'three'; known: one, two"):
+        refuse_values(chosen(names=["kv"], sets={"pipeline": "three"}).chosen)
     with pytest.raises(UnknownName, match="computed_minus_in_flight"):
         refuse_values(chosen(sets={"recovery_base": "nothing"}).chosen)

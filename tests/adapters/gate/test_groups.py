@@ -115,15 +115,41 @@ def test_what_the_machine_counts_is_read_off_the_machine(driver):
 
 
 @pytest.mark.parametrize(
-    ("switch", "says"),
+    ("switch", "value", "says"),
     [
-        ("stale_zero", "nothing that the gate plays .* shows what stale_zero changes"),
-        ("store_dedup", "store_dedup is a switch of module kv"),
+        (
+            "stale_zero",
+            "no",
+            r"nothing that the gate plays .* shows what stale_zero changes \(it gives a block up when",
+        ),
+        ("hit_pin", "none", r"what hit_pin changes \(vLLM looks up and allocates in one visit"),
+        ("coverage", "load_wider", r"what coverage changes \(lookups and loads ask one function"),
+        ("unknown_job", "contain", r"what unknown_job changes \(a surplus report stops vLLM's engine"),
+        ("store_dedup", "per_step", "store_dedup is a switch of module kv"),
     ],
 )
-def test_a_switch_that_it_cannot_show_is_refused(switch, says):
+def test_a_switch_that_it_cannot_show_is_refused(switch, value, says):
     with pytest.raises(GateUsageError, match=says):
-        run_gate(connector="interlock", engine="vllm", vllm=RELEASE, sets={switch: "no"}, modules=["groups"])
+        run_gate(connector="interlock", engine="vllm", vllm=RELEASE, sets={switch: value}, modules=["groups"])
+
+
+def test_each_switch_is_shown_or_has_a_reason_why_not():
+    assert GROUPS.runs.isdisjoint(GROUPS.unshown)
+    assert GROUPS.switches == GROUPS.runs | GROUPS.unshown.keys()
+
+
+def test_between_a_lookup_and_what_comes_of_it_nothing_is_evicted(driver):
+    """So what keeps a hit loadable until then (hit_pin) makes no difference."""
+    hits = 0
+    for scenario in GROUPS.play.seeds({}):
+        events = driver.play(scenario, GROUPS.part(scenario, GROUPS.values({}))).events
+        for n, e in enumerate(events):
+            if e.get("action") == "match":
+                ends = next(m for m in range(n + 1, len(events)) if events[m].get("r") == e["r"])
+                hits += 1
+                assert events[ends]["action"] in {"admit", "drop_hit"}
+                assert "evict_oldest" not in {between["action"] for between in events[n:ends]}
+    assert hits > 3
 
 
 def test_a_finding_says_how_to_see_it_again():

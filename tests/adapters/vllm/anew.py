@@ -13,8 +13,6 @@ from typing import Any
 
 from answering import answer
 
-from interlock.adapters.vllm.observers import Report
-
 SIZES = {"gpu_blocks": 8, "cpu_chunks": 16, "block_size": 4}
 
 
@@ -22,34 +20,17 @@ def harness(record: Any) -> Any:
     from interlock.adapters.vllm.construct import Constructor, Sizes, Target
     from interlock.adapters.vllm.scenario import KvHarness
 
-    made = KvHarness(Constructor(Target("interlock.adapters.vllm.shim:InterlockShim"), Sizes(**SIZES)), record)
-    made.scheduler.recompute_kv_load_failures = True
-    return made
+    target = Target("interlock.adapters.vllm.shim:InterlockShim", load_failures="recompute")
+    return KvHarness(Constructor(target, Sizes(**SIZES)), record)
 
 
 def fail_loads(game: Any, failing: list[int]) -> None:
     """A step with whose output all open loads end, those at these places badly."""
-    from vllm.v1.outputs import KVConnectorOutput
-
-    from interlock.adapters.vllm.harness import model_output
-    from interlock.adapters.vllm.shim import InterlockWorkerMetadata
-
-    loads = [j for j in game.jobs if j.job.kind == "load"]
-    failed = [j for at, j in enumerate(loads) if at in failing]
-    output = game.scheduler.schedule()
-    tokens = game._forward(output)
-    for job in loads:
-        if job not in failed:
-            game._copy(job)
-        game.jobs.remove(job)
-    done, undone = ({j.job.key: 1 for j in loads if (j in failed) == bad} for bad in (False, True))
-    told = KVConnectorOutput(
-        finished_recving={j.job.request for j in loads},
-        kv_connector_worker_meta=InterlockWorkerMetadata(done, undone),
-        invalid_block_ids={block for j in failed for block, _ in j.job.pairs},
-    )
-    game.recorder.update_from_output(Report())
-    game.scheduler.update_from_output(output, model_output(tokens, kv_connector_output=told))
+    for at in sorted(failing, reverse=True):
+        assert game.fail(at)
+    while game.complete(0):
+        pass
+    game.step()
 
 
 def play(failing: list[int]) -> dict[str, Any]:
