@@ -68,4 +68,26 @@ FIRST_HIT_RECENT = ActionProperty(
     ),
 )  # fmt: skip
 
-HIT_COUNTS: tuple[Property, ...] = (COUNT_IS_OF_THE_LIVING, HITS_COUNTED_ONCE, COUNT_IS_OF_ITS_START, FIRST_HIT_RECENT)
+SINCE_LATER_FIRST = ActionProperty(
+    id="of-what-came-since-the-first-hit-the-later-goes-first",
+    source="seeds 003: num_hit_blocks, used for lookup decisions; OffloadingConnector 0.22.1 _touch",
+    doc=(
+        "When a request that has started before hits again, all that it has come to since in a windowed group is made "
+        "recent, and in the order of hits: what a shorter one needs is evicted after what a longer one needs."
+    ),
+    slices=(RECENCY_AGAIN,),
+    actions=("match",),
+    formula=forall(
+        c, c2,
+        (
+            hit_counted(r) & occupied(c) & occupied(c2) & windowed(slot_group(c)) & slot_group(c2).eq(slot_group(c))
+            & ~precedes(slot_position(c), began_with(r)) & precedes(slot_position(c), slot_position(c2))
+            & ~precedes(q, slot_position(c2))
+        )
+        >> Primed(body=recency.before(c2, c)),
+    ),
+)  # fmt: skip
+
+HIT_COUNTS: tuple[Property, ...] = (
+    COUNT_IS_OF_THE_LIVING, HITS_COUNTED_ONCE, COUNT_IS_OF_ITS_START, FIRST_HIT_RECENT, SINCE_LATER_FIRST,
+)  # fmt: skip

@@ -182,6 +182,7 @@ _OLD, _STALE, _NEW = (
 _MISSED, _USELESS, _STABLE = "stored-prompt-is-hit", "useless-evicted-first", "group-store-source-stable"
 _ADMITTED, _SERVED, _IS_OF = "admitted-hit-stays-loadable", "passed-chunk-is-served", "store-source-is-of-its-request"
 _COUNT, _FIRST = "hit-count-is-of-the-first-start", "first-hit-is-evicted-last"
+_SINCE = "of-what-came-since-the-first-hit-the-later-goes-first"
 _LATER = "lookup-waits-for-its-own-chunks-only"
 _ENDS_ANYWAY = "store-of-a-lost-report-ends"
 _STATE_ENDS = "restored-state-ends-where-counting-does"
@@ -269,6 +270,8 @@ EXPECTATIONS = (
     expect("holds", RECENCY_AGAIN, _FIRST, "a sliding window", scope=_LONGER, window="two", hit_count="first"),
     expect("fails", RECENCY_AGAIN, _FIRST, "and a window of two", scope=_LONGER, window="two", hit_count="last"),
     expect("fails", RECENCY_AGAIN, _FIRST, "and a window of two", scope=_LONGER, window="two", hit_count="unused"),
+    expect("holds", RECENCY_AGAIN, _SINCE, "three chunks, two of them since", scope=_LONGER, hit_count="first"),
+    expect("fails", RECENCY_AGAIN, _SINCE, "those between are left as they were", scope=_LONGER, hit_count="unused"),
     expect("fails", RECENCY_AGAIN, _COUNT, "set at every lookup", _NEW),
     expect("holds", RECENCY_AGAIN, _FIRST, "PR 41228", _STALE),
     expect("holds", LOOKUP, "every-hit-is-handled", "whatever the model", hybrid_hits="handled"),

@@ -184,6 +184,24 @@ SLIDES_FROM_TABLE = ActionProperty(
     actions=("slide_out",),
     formula=table(r, g, p, b) & ~Primed(body=table(r, g, p, b)),
 )
+SLIDES_ONCE_COMPUTED = ActionProperty(
+    id="a-window-moves-on-when-its-next-block-is-computed",
+    source="contract G6: remove_skipped_blocks goes by computed tokens less those in flight",
+    doc="A block leaves while no forward may read it: the first block without it in its window has been computed.",
+    slices=(SOURCES,),
+    actions=("slide_out",),
+    formula=exists(q, b2, table(r, g, q, b2) & ~due_block(b2) & precedes(p, q) & ~in_last_window(p, q)),
+)
+_one_chunk = (block_value(b, g, p) & block_value(b, g2, p2)) | (will_hold(b, g, p) & will_hold(b, g2, p2))
+HOLDS_ONE_CHUNK = Invariant(
+    id="block-and-slot-hold-one-chunk",
+    source="the content oracle",
+    doc="A block, before a forward and after it, and a slot hold the KV of one chunk of one group, or of none.",
+    slices=READING,
+    formula=forall(b, g, p, g2, p2, _one_chunk >> (g.eq(g2) & p.eq(p2)))
+    & forall(c, g, p, g2, p2, (slot_value(c, g, p) & slot_value(c, g2, p2)) >> (g.eq(g2) & p.eq(p2))),
+    premise=exists(b, g, p, block_value(b, g, p)),
+)
 LISTED_BETWEEN = Invariant(
     id="store-is-listed-before-its-step",
     source="contract R-22, R-23",
@@ -282,6 +300,16 @@ SOURCE_WITNESSES = (
         source="seeds 003",
     ),
     _witness(
+        "block-is-stored-that-has-left-its-window", ~table(r, g, p, b),
+        "A block that its request's window has left, and that nobody has been given since, is stored.", SOURCES,
+        actions=("plan_store_from",), source="contract J1, 5(d): ids not yet stored stay in the connector's copy",
+    ),
+    _witness(
+        "block-is-passed-over-that-has-left-its-window", exists(b, recorded(r, g, p, b)),
+        "A block whose id the connector still has is not stored, because the window has left it.", SOURCES,
+        actions=("skip_forgotten",), source="contract J1, 5(d)",
+    ),
+    _witness(
         "source-allocated-again",
         exists(
             c, r, g, p, b, source(c, b) & table(r, g, p, b) & (g.ne(slot_group(c)) | p.ne(slot_position(c)))
@@ -301,7 +329,8 @@ PROPERTIES: tuple[Property, ...] = (
     P.STATE_COVERS_COUNT, P.CANDIDATES_SEEN, P.NO_NULL_DESTINATION,
     P.LOOKUP_STORED, P.LOOKUP_ANSWERED, P.HIT_HANDLED,
     SOURCE_STABLE, STORED_IS_TRUE, SOURCE_BELONGS, LISTED_ONCE, ONE_PLACE, TABLE_OF_RUNNING, ONE_BLOCK, TABLE_IS_PREFIX,
-    WINDOW_STAYS, SLIDES_FROM_TABLE, FENCES_ARE_OF_OPEN_STORES,
+    WINDOW_STAYS, SLIDES_FROM_TABLE, SLIDES_ONCE_COMPUTED, HOLDS_ONE_CHUNK,
+    FENCES_ARE_OF_OPEN_STORES,
     LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, LOST_IS_GONE,
     FLUSH_GOES_WITH_STEP, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
     ACK_IS_KNOWN, STORES_END, STEP_ENDS,
