@@ -205,6 +205,22 @@ WINDOWS_SLIDE = Invariant(
     & forall(g, p, q, q2, (settled(g, q) & ahead(q, q2) & covers(g, p, q2) & ~ahead(q, p)) >> covers(g, p, q)),
     premise=exists(g, p, q, q2, settled(g, q) & ahead(q, q2) & covers(g, p, q) & settled(g, q2) & ~covers(g, p, q2)),
 )
+LATER_ASKS_AGAIN = ActionProperty(
+    id="later-is-no-answer",
+    source="contract Q4, R-02",
+    doc="A request that is put off waits for its lookup as before: it was not told that there is no hit.",
+    slices=SOME_TO_COME,
+    actions=("answer_later",),
+    formula=Primed(body=lookup_state(r)).eq(lookup_states["waiting"]),
+)
+ANSWERED_GOES_ON = ActionProperty(
+    id="an-answered-lookup-is-over",
+    source="contract Q8, Q10",
+    doc="A request that has got its answer, a hit or none, goes on with it, and is not looked up again.",
+    slices=EVERY,
+    actions=("end_visit",),
+    formula=Primed(body=lookup_state(r)).eq(lookup_states["absent"]),
+)
 FAILED_IS_NO_HIT = ActionProperty(
     id="what-was-not-stored-ends-no-hit",
     source="contract 3.2 complete_store, I-43",
@@ -284,6 +300,7 @@ WITNESSES = (
 
 PROPERTIES: tuple[Property, ...] = (
     FOUND_IS_READY, NOTHING_LONGER, LATER_IS_OWN, LATER_IS_SHARED, NOTHING_MISSED, ASKED_ONCE, ASKED_FOR_NEWS,
-    WIDER_FIRST, WINDOWS_SLIDE, FAILED_IS_NO_HIT, MODEL_IS_LAID_DOWN, FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
+    WIDER_FIRST, WINDOWS_SLIDE, LATER_ASKS_AGAIN, ANSWERED_GOES_ON, FAILED_IS_NO_HIT,
+    MODEL_IS_LAID_DOWN, FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
     *FURTHER_TIER, *WITNESSES, *LEMMAS, *prompt_order.lemmas(EVERY),
 )  # fmt: skip

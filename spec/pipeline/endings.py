@@ -105,6 +105,14 @@ PREEMPTED_STORES_ONLY = ActionProperty(
     formula=used(b) & ~exists(j, under_way(j) & loads(j) & source(j).eq(b)),
 )
 
+PREEMPTED_GOES_ON = ActionProperty(
+    id="a-preemption-is-no-finish-in-pipeline",
+    source="contract R-60, R-26",
+    doc="A request that is preempted has not finished: no metadata tells of it as one that has, and it waits.",
+    slices=WITH_PREEMPTION,
+    actions=("preempt",),
+    formula=Primed(body=finish_untold()).eq(finish_untold()) & Primed(body=waits_again(b)),
+)
 
 ONCE = ActionProperty(
     id="a-request-finishes-once-in-pipeline",
@@ -139,5 +147,6 @@ COMES_BACK = ActionProperty(
 )
 
 ENDINGS: tuple[Property, ...] = (
-    COMPLETE, RESTS, FINISHES_TOLD, HELD_RELEASED, TARGET_IN_USE, PREEMPTED_STORES_ONLY, ONCE, BETWEEN, COMES_BACK,
+    COMPLETE, RESTS, FINISHES_TOLD, HELD_RELEASED, TARGET_IN_USE, PREEMPTED_STORES_ONLY, PREEMPTED_GOES_ON,
+    ONCE, BETWEEN, COMES_BACK,
 )  # fmt: skip
