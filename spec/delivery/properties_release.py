@@ -144,6 +144,15 @@ OWN_KV = Invariant(
     premise=exists(r, b, is_(r, "running") & has_block(r, b)),
 )
 
+ONE_KV = Invariant(
+    id="block-holds-the-kv-of-one-request",
+    source="the content oracle",
+    doc="What is in a block is the KV of one request, or of none.",
+    slices=(CONTENT, READ, SHORT),
+    formula=forall(b, r, r2, (block_kv(b, r) & block_kv(b, r2)) >> r.eq(r2)),
+    premise=exists(b, r, block_kv(b, r)),
+)
+
 LOADED_IS_LOADED = Invariant(
     id="loaded-request-has-no-open-load",
     source="B-072 vllm #51786; contract I-14, I-70",
@@ -419,6 +428,7 @@ RELEASE_PROPERTIES: tuple[Property, ...] = (
     FAILURE_IS_NEW,
     ONE_OWNER,
     OWN_KV,
+    ONE_KV,
     LOADED_IS_LOADED,
     LOADS_OWED,
     SENDS_OWED,

@@ -192,13 +192,13 @@ SLIDES_ONCE_COMPUTED = ActionProperty(
     actions=("slide_out",),
     formula=exists(q, b2, table(r, g, q, b2) & ~due_block(b2) & precedes(p, q) & ~in_last_window(p, q)),
 )
-_one_chunk = (block_value(b, g, p) & block_value(b, g2, p2)) | (will_hold(b, g, p) & will_hold(b, g2, p2))
 HOLDS_ONE_CHUNK = Invariant(
     id="block-and-slot-hold-one-chunk",
     source="the content oracle",
     doc="A block, before a forward and after it, and a slot hold the KV of one chunk of one group, or of none.",
     slices=READING,
-    formula=forall(b, g, p, g2, p2, _one_chunk >> (g.eq(g2) & p.eq(p2)))
+    formula=forall(b, g, p, g2, p2, (block_value(b, g, p) & block_value(b, g2, p2)) >> (g.eq(g2) & p.eq(p2)))
+    & forall(b, g, p, g2, p2, (will_hold(b, g, p) & will_hold(b, g2, p2)) >> (g.eq(g2) & p.eq(p2)))
     & forall(c, g, p, g2, p2, (slot_value(c, g, p) & slot_value(c, g2, p2)) >> (g.eq(g2) & p.eq(p2))),
     premise=exists(b, g, p, block_value(b, g, p)),
 )

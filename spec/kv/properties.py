@@ -49,6 +49,7 @@ from interlock.spec.kv.vocabulary import (
     fresh,
     gpu_value,
     h,
+    h2,
     hashed,
     holds,
     j,
@@ -129,6 +130,16 @@ NOT_LOST = Invariant(
     premise=exists(b, _passed_over),
 )
 
+HOLDS_ONE_PREFIX = Invariant(
+    id="block-and-chunk-hold-one-prefix",
+    source="the content oracle",
+    doc="The shard of a block, before a forward and after it, and that of a chunk are the KV of at most one prefix.",
+    slices=(FINISH, LOAD, WINDOWED),
+    formula=forall(w, b, h, h2, (gpu_value(w, b, h) & gpu_value(w, b, h2)) >> h.eq(h2))
+    & forall(b, h, h2, (due_value(b, h) & due_value(b, h2)) >> h.eq(h2))
+    & forall(w, c, h, h2, (cpu_value(w, c, h) & cpu_value(w, c, h2)) >> h.eq(h2)),
+    premise=exists(w, b, h, gpu_value(w, b, h)),
+)
 READY_IS_TRUE = Invariant(
     id="ready-chunk-holds-its-prefix",
     aliases=("I-43",),
@@ -358,6 +369,7 @@ PROPERTIES: tuple[Property, ...] = (
     NO_BLOCK_STORED_TWICE,
     SERVED,
     NOT_LOST,
+    HOLDS_ONE_PREFIX,
     READY_IS_TRUE,
     HASHED_IS_TRUE,
     SOURCE_STABLE,
