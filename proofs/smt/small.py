@@ -18,6 +18,7 @@ class Small:
     """
 
     def __init__(self, values: Values, sizes: Mapping[str, int]) -> None:
+        self._values = values
         self._elements: dict[int, list[Expr]] = {}
         for name, size in sizes.items():
             self._elements[values.sort(name).get_id()] = [values.constant(f"{name}!{i}", name) for i in range(size)]
@@ -32,6 +33,23 @@ class Small:
         """A constant of one of the sorts is an element; ``None`` for other constants."""
         elements = self._elements.get(constant.sort().get_id())
         return None if elements is None else z3.Or([constant == e for e in elements])
+
+    def closed(self) -> list[Expr]:
+        """A function into one of the sorts has an element for its value; else a model may have others beside these."""
+        closed: list[Expr] = []
+        for f in self._values.functions:
+            elements = self._elements.get(f.range().get_id())
+            if elements is not None:
+                args = product(*(self._members(f.domain(i)) for i in range(f.arity())))
+                closed += [z3.Or([f(*a) == e for e in elements]) for a in args]
+        return closed
+
+    def _members(self, sort: Expr) -> list[Expr]:
+        """All there is of a sort: the elements, or what an enumeration has."""
+        elements = self._elements.get(sort.get_id())
+        if elements is not None:
+            return elements
+        return [sort.constructor(i)() for i in range(sort.num_constructors())]
 
     def unrolled(self, formula: Expr) -> Expr:
         """The formula without quantifiers over these sorts."""

@@ -20,6 +20,8 @@ class Values:
         self.ctx: Expr = z3.Context()
         self.sizes: dict[str, Expr] = {}
         """Per uninterpreted sort the constant that is its number of elements."""
+        self.functions: list[Expr] = []
+        """Every function symbol that was declared."""
         self._sorts: dict[str, Expr] = {BOOL: z3.BoolSort(self.ctx), INT: z3.IntSort(self.ctx)}
         self._members: dict[tuple[str, str], Expr] = {}
         for s in spec.sorts:
@@ -50,9 +52,12 @@ class Values:
 
     def declare(self, name: str, arg_types: list[str], result: str) -> Expr:
         """A function symbol (a constant's symbol without arguments)."""
-        if not arg_types:
-            return z3.Const(name, self._sorts[result]).decl()
-        return z3.Function(name, *(self._sorts[a] for a in arg_types), self._sorts[result])
+        if arg_types:
+            declared = z3.Function(name, *(self._sorts[a] for a in arg_types), self._sorts[result])
+        else:
+            declared = z3.Const(name, self._sorts[result]).decl()
+        self.functions.append(declared)
+        return declared
 
     def boolean(self, value: bool) -> Expr:
         """``true`` or ``false``."""

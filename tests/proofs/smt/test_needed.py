@@ -11,7 +11,7 @@ from interlock.proofs.smt.induction import Induction, invariants_of
 from interlock.proofs.smt.needed import Needed
 from interlock.proofs.smt.parts import parts
 from interlock.proofs.smt.small import Small
-from interlock.spec import engine
+from interlock.spec import engine, lookup
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Invariant
 
@@ -127,3 +127,14 @@ def test_what_is_false_is_not_proved_by_any_choice() -> None:
 
     assert Goals(of.encoding, claims).ask("z3", owed, 60)[0] == "failed"
     assert of.counterexample(owed.name) is not None
+
+
+def test_a_counterexample_has_no_elements_beside_those_that_it_is_to_have() -> None:
+    """Of the bound of a lookup, a position, the solver would make one that no hypothesis speaks of."""
+    system = elaborate(lookup.SPECIFICATION, lookup.SPECIFICATION.switch_values())
+    longest = Induction(system, invariants_of(system, "nothing-longer-is-left-out"))
+    (owed,) = (o for o in longest.obligations if o.name == "ask / nothing-longer-is-left-out")
+
+    answer, _ = Goals(longest.encoding, longest.invariants).ask("z3", owed, 20)
+
+    assert answer == "proved"
