@@ -284,6 +284,22 @@ COPIED_IS_KNOWN = Invariant(
     formula=forall(r, b, (is_running(r) & mirror_row(r, b)) >> known(r)),
     premise=exists(r, b, is_running(r) & mirror_row(r, b)),
 )
+KNOWN_WAS_SCHEDULED = Invariant(
+    id="known-request-was-scheduled",
+    source="contract R-24; B-119 LMCache #3499",
+    doc="The worker knows of no request that was never scheduled.",
+    slices=EVERY,
+    formula=forall(r, known(r) >> ~(_queued | seat_state(r).eq(seat_states["absent"]))),
+    premise=exists(r, known(r)),
+)
+KEYS_STAY = ActionProperty(
+    id="a-preemption-takes-no-keys",
+    source="contract Q22, R-60: tokens that have come are not lost with the blocks",
+    doc="What keys a request has it keeps when it is preempted: its tokens are what they were.",
+    slices=(TABLE, ALL),
+    actions=("preempt",),
+    formula=Primed(body=keys(r)).eq(keys(r)),
+)
 LISTED_ONCE = ActionProperty(
     id="a-block-of-one-group-is-listed-once",
     source="B-027 vllm #42761",
@@ -348,7 +364,8 @@ PROPERTIES = (
     MATCHED_FIRST,
     ROWS_ARE_ONES, CLEAN_START, HIT_IN_RANGE,
     ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, FINISH_COVERS, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
-    IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, LISTED_ONCE,
+    IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, KNOWN_WAS_SCHEDULED,
+    KEYS_STAY, LISTED_ONCE,
     REFUSED_COMES_AGAIN,
     *OTHERS,
     *WITNESSES,
