@@ -41,13 +41,14 @@ class Reads(Counter[str]):
     def __init__(self) -> None:
         super().__init__()
         self.vars: dict[str, set[T.Var]] = {}
+        self.symbols: dict[str, str] = {}
 
-    def note(self, read: str, args: tuple[T.Term, ...]) -> None:
+    def note(self, read: str, t: T.Apply) -> None:
         """A read was written; what is a read inside a read stays where it is."""
-        variables = {a for a in args if isinstance(a, T.Var)}
-        if len(variables) == len(args):
+        variables = {a for a in t.args if isinstance(a, T.Var)}
+        if len(variables) == len(t.args):
             self[read] += 1
-            self.vars[read] = variables
+            self.vars[read], self.symbols[read] = variables, t.symbol
 
 
 class Expressions:
@@ -152,7 +153,7 @@ class Expressions:
         return self._where_defined(found, key, t)
 
     def _read(self, read: str, t: T.Apply) -> str:
-        self.reads.note(read, t.args)
+        self.reads.note(read, t)
         return self.known.get(read, read)
 
     def _where_defined(self, found: str, key: str, t: T.Apply) -> str:
@@ -167,17 +168,14 @@ class Expressions:
         if self.settled.is_hinted(name, known):
             return self._hinted(name, at)
         slot = self.settled.group_slot(name, known)
+        at_hand = slot is not None or self.settled.is_group_column(name, known)
         if slot is not None:
             source = f"{self._record(at, slot)}[{slot.place}]"
-            found = f"{source} != ()"
-        elif self.settled.is_group_column(name, known):
-            source = f"{groups_name(name, known)}[{at}]"
-            found = f"{source} != ()"
         else:
-            source = f"{index_name(name, known)}({at}, ())"
-            found = f"{at} in {groups_name(name, known)}"
+            source = f"{groups_name(name, known)}[{at}]" if at_hand else f"{index_name(name, known)}({at}, ())"
+        found = f"{source} != ()" if at_hand else f"{at} in {groups_name(name, known)}"
         # It names nothing twice.
-        return Group(source, found, lambda other: f"len({source}) > ({other} in {source})", lambda _: None)
+        return Group(source, found, lambda other: f"len({source}) > ({other} in {source})", lambda _: None, at_hand)
 
     def _hinted(self, name: str, at: str) -> Group:
         """Of one that is kept as hints."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, Fire
@@ -11,7 +11,7 @@ from interlock.spec.language.elaborate import fold
 from interlock.statemachine.decisions.expression import Expressions, items_of, name_of
 from interlock.statemachine.decisions.groups import key_of
 from interlock.statemachine.decisions.layout import Symbol, members_name
-from interlock.statemachine.decisions.put import Line, Put
+from interlock.statemachine.decisions.put import Drop, Line, Put
 from interlock.statemachine.decisions.search import Add
 from interlock.statemachine.decisions.shapes import members_of
 from interlock.statemachine.table import Table, TableRow
@@ -176,7 +176,11 @@ class Fires:
             target = rows[0][1].target
             fired.compute.append(f"{name} = list({group})")
             if target in new:
-                fired.forget += [f"for entity in {name}: {self._forget(table)}(entity)", emptied]
+                if state in table.reached_by(action.name):
+                    fired.forget += [f"for entity in {name}: {self._forget(table)}(entity)", emptied]
+                else:
+                    drop = replace(self.drop(table), indent="    ", unlisted=variable)
+                    fired.forget += [f"for entity in {name}:", drop, f"{group}.clear()"]
             elif target != state:  # all leave the group, which is emptied at once
                 put = Put(symbol, ("entity",), repr(target), "    ", changes=True, new=True)
                 fired.apply += [f"for entity in {name}:", put, f"{group}.clear()"]
@@ -246,7 +250,14 @@ class Fires:
             lines = [f"{name} = ()", f"if {self._expressions.write(of_all)}:", *(f"    {line}" for line in lines)]
         fired.compute += lines
         symbol = self._layout.use(table.lifecycle.variable)
-        fired.apply += [f"for entity in {name}:", Put(symbol, ("entity",), repr(rows[0][1].target), "    ")]
+        target, settled = repr(rows[0][1].target), self._expressions.settled
+        if settled.is_column(symbol.name) and symbol.name not in settled.inverses:  # locals are faster to reach
+            fired.apply += [
+                f"column, state = _{symbol.name}, {target}",
+                f"for entity in {name}: column[entity] = state",
+            ]
+        else:
+            fired.apply += [f"for entity in {name}:", Put(symbol, ("entity",), target, "    ")]
 
     def _chosen(self, table: Table, f: Fire, rows: Iterable[tuple[str, TableRow]], state: str, none: str) -> str:
         """The state after the event, by the first row that applies; ``none`` where there is none."""
@@ -263,6 +274,15 @@ class Fires:
         """States in which an entity may be forgotten, if that makes room."""
         new, first = table.as_good_as_new(), frozenset((table.lifecycle.initial,))
         return new - first if table.lifecycle.entity[0].sort in self._layout.bounded else new
+
+    def drop(self, table: Table) -> Drop:
+        """An ``entity`` that is as it was before it was ever named takes no room."""
+        entity, settled = table.lifecycle.entity, self._expressions.settled
+        forgotten = [self._layout.symbols[table.lifecycle.variable]]
+        if len(entity) == 1 and entity[0].sort in settled.once:  # all that is said of it goes too
+            about = (settled.symbols[name] for name in sorted(settled.used))
+            forgotten += [s for s in about if s not in forgotten and [a.sort for a in s.args] == [entity[0].sort]]
+        return Drop(tuple(forgotten), "entity", whole=True)
 
     def _forget(self, table: Table) -> str:
         """The function that forgets an entity of a lifecycle, marked as needed."""

@@ -51,11 +51,13 @@ class Batch:
     Args:
         asked: parameters; what they decide of the guard is asked before each row, and a refusal ends the batch.
         chosen: parameters that are taken from elsewhere when a row is not refused; rows hold the others.
+        meanwhile: actions that whoever chooses may do before it gives what is chosen.
     """
 
     action: str
     asked: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
+    meanwhile: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +188,14 @@ class _Text:
         for batch in wanted.batches:
             action = spec.action(batch.action)
             asked, chosen = (tuple(v for v in action.params if v.name in some) for some in (batch.asked, batch.chosen))
-            self.functions[f"each_{action.name}"] = writer.each(action, asked, chosen)
+            meanwhile = [spec.action(other) for other in batch.meanwhile]
+            self.functions[f"each_{action.name}"] = writer.each(action, asked, chosen, meanwhile)
         for name, t, parameters in wanted.terms:
             self.functions[term_name(name)] = [writer.term(name, fold(t, dict(switches)), parameters)]
         for name in sorted(layout.used):
             self.functions |= writer.told(name)
         for name in sorted(layout.forgotten):
-            self.functions[f"forget_{name}"] = writer.forget(tables[name], wanted.once)
+            self.functions[f"forget_{name}"] = writer.forget(tables[name])
 
     def _actions(self, actions: list[Action], tables: Mapping[str, Table]) -> None:
         fired = {(f.lifecycle, a.name) for a in actions for f in a.fires}

@@ -62,12 +62,14 @@ class Drop:
 
     Args:
         whole: so is all else that its record has.
+        unlisted: that of the symbols whose values it is no longer looked up by, because all with its value go.
     """
 
     symbols: tuple[Symbol, ...]
     entity: str
     whole: bool = False
     indent: str = ""
+    unlisted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,15 +260,15 @@ def _dropped(d: Drop, layout: Layout) -> Iterator[str]:
         elif symbol.relation and slot is None:
             yield f"if {name}: {name}.discard({d.entity})"
         elif slot is None:
-            is_listed = symbol.name in layout.inverses
+            is_listed = symbol.name in layout.inverses and symbol.name != d.unlisted
             yield f"old = {name}.pop({d.entity}, None)" if is_listed else f"if {name}: {name}.pop({d.entity}, None)"
-            yield from _unlisted(symbol, d.entity, layout)
+            yield from _unlisted(symbol, d.entity, layout) if is_listed else ()
     for slot in {slot.sort: slot for _, slot in kept if slot is not None}.values():
         goes = d.whole and slot.sort in layout.once
         yield f"record = {slot.records}.{'pop' if goes else 'get'}({d.entity}, None)"
         yield "if record is not None:"
         for symbol, s in kept:
-            if s is not None and symbol.name in layout.inverses:
+            if s is not None and symbol.name in layout.inverses and symbol.name != d.unlisted:
                 yield f"    old = record[{s.place}]"
                 yield from (f"    {line}" for line in _unlisted(symbol, d.entity, layout))
             if s is not None and not goes:

@@ -29,12 +29,14 @@ class Group:
         found: whether it has any.
         more: whether it has another one than a member that it may have.
         more_in: of a member that it has, the container of those keys that go with another one too, if there is one.
+        at_hand: reading it costs no more than asking whether it has any.
     """
 
     source: str
     found: str
     more: Callable[[str], str]
     more_in: Callable[[str], str | None]
+    at_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ class Search:
 
     def exists(self, variables: tuple[T.Var, ...], body: T.Term) -> str:
         """Whether some assignment satisfies ``body``; where nothing can, no generator is made."""
+        if isinstance(body, T.Or) and self._each_finds(body.args, variables) and not self._finds(body, variables):
+            return f"({' or '.join(self.exists(variables, part) for part in body.args)})"
         clauses = self.clauses(variables, body)
         text = f"any(True {' '.join(_inline(clauses))})"
         match clauses:
@@ -144,8 +148,18 @@ class Search:
         with self._expressions.unnoted():  # either these or those below are read
             of_one = " and ".join(self._expressions.write(T.substitute(c.term, {v: one})) for c in conditions)
         of_all = " ".join(f"if {c.condition}" for c in conditions)
-        is_one = f"type({members} := {group.source}) is tuple and ({one.name} := {members}[0],)"
-        return f"({group.found} and ({of_one} if {is_one} else any(True for {name} in {members} {of_all})))"
+        read = f"{members} := {group.source}"
+        found, again = (f"({read}) != ()", members) if group.at_hand else (group.found, read)
+        is_one = f"type({again}) is tuple and ({one.name} := {members}[0],)"
+        return f"({found} and ({of_one} if {is_one} else any(True for {name} in {members} {of_all})))"
+
+    def _finds(self, t: T.Term, variables: tuple[T.Var, ...]) -> bool:
+        """Whether some conjunct of a term says where a variable is to be found, without going through its sort."""
+        parts = t.args if isinstance(t, T.And) else (t,)
+        return any(True for part in parts for _ in self._ways(part, 0, list(variables)))
+
+    def _each_finds(self, parts: Iterable[T.Term], variables: tuple[T.Var, ...]) -> bool:
+        return len(variables) == 1 and all(self._finds(part, variables) for part in parts)
 
     def _other(self, e: T.Eq, variables: tuple[T.Var, ...]) -> str | None:
         if len(variables) != 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from interlock.spec.language import terms as T
-from interlock.spec.language.actions import Action
+from interlock.spec.language.actions import Action, Update
 from interlock.statemachine.decisions.shapes import negated
 from interlock.statemachine.table import Table
 
@@ -36,6 +36,32 @@ def stands(action: Action, t: T.Term, tables: Mapping[str, Table]) -> bool:
     written = {u.symbol: u.value for u in action.updates if u.args == args and u.when == T.TRUE}
     parts = body.args if isinstance(body, T.And) else (body,)
     return any(_is_denied(part, x, written) for part in parts)
+
+
+def stays(action: Action, t: T.Term) -> bool:
+    """Whether a conjunct that speaks of no parameter holds after an action, whatever was the case before.
+
+    As where all that it reads the action sets to a constant. (Who has planned a store is between two steps.)
+    """
+    written = {T.Apply(symbol=u.symbol, args=u.args): u.value for u in action.updates if is_constant(u)}
+
+    def now(node: T.Term) -> T.Term | None:
+        if isinstance(node, T.Eq) and isinstance(node.right, T.Member) and isinstance(node.left, T.Apply):
+            return T.Bool(value=written[node.left] == node.right) if node.left in written else None
+        return None
+
+    return not T.free_vars(t) and T.transform(t, now) == T.TRUE
+
+
+def writes_of(action: Action, tables: Mapping[str, Table]) -> frozenset[str]:
+    """The variables that an action may change."""
+    states = {tables[f.lifecycle].lifecycle.variable for f in action.fires}
+    return states | {u.symbol for u in action.updates}
+
+
+def is_constant(u: Update) -> bool:
+    """Whether a variable without arguments is set to a member of its enumeration, come what may."""
+    return not u.args and not u.over and u.when == T.TRUE and isinstance(u.value, T.Member)
 
 
 def _is_denied(part: T.Term, x: T.Var, written: Mapping[str, T.AnyTerm]) -> bool:

@@ -6,9 +6,10 @@ guarded row, ``why_not_ACTION__PARAMETERS`` for each question, ``each_ACTION`` f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TypeVar
 
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action
@@ -19,8 +20,10 @@ from interlock.statemachine.decisions.expression import Expressions, items_of, n
 from interlock.statemachine.decisions.fires import Fired, Fires
 from interlock.statemachine.decisions.layout import Layout
 from interlock.statemachine.decisions.put import Drop, Empty, First, Line, Put, lines_of, writes
-from interlock.statemachine.decisions.standing import stands
+from interlock.statemachine.decisions.standing import stands, stays, writes_of
 from interlock.statemachine.table import Table, TableRow
+
+_Written = TypeVar("_Written")
 
 
 class Writer:
@@ -108,38 +111,49 @@ class Writer:
         lines = [*self._made_room(action.params), *self._with_reads(action.params, body)]
         return _function(f"do_{action.name}", map(name_of, action.params), lines)
 
-    def each(self, action: Action, asked: tuple[T.Var, ...], chosen: tuple[T.Var, ...]) -> list[Line]:
+    def each(
+        self, action: Action, asked: tuple[T.Var, ...], chosen: tuple[T.Var, ...], meanwhile: Iterable[Action] = ()
+    ) -> list[Line]:
         """The action for each of several rows of arguments, as if it were done for one after the other.
 
         If parameters are asked about, each row is, and only then are others chosen. Returns how many rows are done:
         all, or those before the first that is refused. A row of one argument is that argument.
+
+        Args:
+            meanwhile: what whoever chooses may do before it gives what is chosen.
         """
         given = tuple(p for p in action.params if p not in chosen)
-
-        def ask() -> list[Line]:
-            return list(self._asked(action, asked, "break"))
-
+        moved = frozenset(symbol for other in meanwhile for symbol in writes_of(other, self._tables))
         standing = {} if chosen else {f"stood{n}": id_ for n, id_ in enumerate(self._standing(action))}
 
+        def ask() -> list[Line]:
+            self.expressions.search.parameters = asked
+            return list(self._asked(action, asked, "break", done="done", moved=moved)) if asked else []
+
         def body() -> list[Line]:
+            self.expressions.search.parameters = action.params
             fired, lines = self._body(action, standing)
             return [
-                *lines,
+                *_once(lines, "done", moved),
                 *(f"moves.append(({', '.join(move)}))" for move in fired.moves),
                 *(f"for move in {found}: moves.append(({lifecycle!r}, *move))" for lifecycle, found in fired.many),
                 "done += 1",
             ]
 
-        lines: list[Line] = [*self._made_room(given), *(self._with_reads(asked, ask) if asked else ())]
+        choose: list[Line] = []
         if chosen:
-            lines += ["row = next(chosen, None)", "if row is None: break", f"{_row(chosen)} = row"]
-            lines += self._made_room(chosen)
+            choose = ["row = next(chosen, None)", "if row is None: break", f"{_row(chosen)} = row"]
+            choose += self._made_room(chosen)
+        read, (asking, doing) = self._read_once(action.params, lambda: (ask(), body()), unless=moved)
+        early = [line for line, of in read if of <= set(asked)]
+        late = [line for line, of in read if not of <= set(asked)]
+        lines: list[Line] = [*self._made_room(given), *early, *asking, *choose, *late, *doing]
         return [
             f"def each_{action.name}(rows, moves{', chosen' if chosen else ''}):",
             "    done = 0",
             *(f"    {local} = None" for local in standing),
             f"    for {_row(given)} in rows:",
-            *_indented(_indented([*lines, *self._with_reads(action.params, body)])),
+            *_indented(_indented(lines)),
             "    return done",
         ]
 
@@ -149,34 +163,54 @@ class Writer:
 
     def _with_reads(self, known: tuple[T.Var, ...], body: Callable[[], list[Line]]) -> list[Line]:
         """A body in which what is read more than once of known arguments is read once, into a local."""
-        reads, held = self.expressions.reads, self.expressions.held
         self.expressions.search.parameters = known
+        read, lines = self._read_once(known, body)
+        return [*(line for line, _ in read), *lines]
+
+    def _read_once(
+        self, known: tuple[T.Var, ...], body: Callable[[], _Written], unless: Container[str] = ()
+    ) -> tuple[list[tuple[str, set[T.Var]]], _Written]:
+        """As :meth:`_with_reads`: the statements that read, each with the arguments that it reads of, and the body.
+
+        Args:
+            unless: symbols that are read where they are written, because they may change within the body.
+        """
+        reads, held = self.expressions.reads, self.expressions.held
         reads.clear()
         held.clear()
         held.update((name_of(v), False) for v in known if self.expressions.settled.fields(v.sort))
         body()
-        again = [read for read, count in reads.items() if count > 1 and reads.vars[read] <= set(known)]
+        again = [
+            read
+            for read, count in reads.items()
+            if count > 1 and reads.vars[read] <= set(known) and reads.symbols[read] not in unless
+        ]
         self.expressions.known = {read: f"v{n}" for n, read in enumerate(again)}
         lines = body()
         records = [name for name, is_read in held.items() if is_read]
-        sorts = {name_of(v): v.sort for v in known}
+        named = {name_of(v): v for v in known}
         self.expressions.known = {}
         held.clear()
-        return [
-            *(f"{record_name(name)} = {self.expressions.record_of(name, sorts[name])}" for name in records),
-            *(f"v{n} = {read}" for n, read in enumerate(again)),
-            *lines,
-        ]
+        found = [(f"{record_name(n)} = {self.expressions.record_of(n, named[n].sort)}", {named[n]}) for n in records]
+        return [*found, *((f"v{n} = {read}", reads.vars[read]) for n, read in enumerate(again))], lines
 
-    def _asked(self, action: Action, known: tuple[T.Var, ...], refused: str) -> Iterator[Line]:
-        """Statements that do what ``refused`` says, for a ``{reason}``, if what is known speaks against the action."""
+    def _asked(
+        self, action: Action, known: tuple[T.Var, ...], refused: str, done: str = "", moved: Container[str] = ()
+    ) -> Iterator[Line]:
+        """Statements that do what ``refused`` says, for a ``{reason}``, if what is known speaks against the action.
+
+        Args:
+            done: a local that says that the action has been done before; then what it has made so is not asked.
+            moved: variables that may have changed since.
+        """
         for f in action.fires:
             if not f.over and set().union(*map(T.free_vars, f.entity)) <= set(known):
                 yield f"if not {self.fires.may(action, f, known)}:"
                 yield "    " + refused.format(reason=repr("lifecycle-" + f.lifecycle.replace("_", "-")))
         for id_, t in self.conjuncts(action):
             if T.free_vars(t) <= set(known):
-                yield f"if not {self.expressions.write(t)}:"
+                stays_so = done and stays(action, t) and not any(symbol in moved for symbol in T.symbols(t))
+                yield f"if {f'not {done} and ' if stays_so else ''}not {self.expressions.write(t)}:"
                 yield "    " + refused.format(reason=repr(id_))
 
     def _standing(self, action: Action) -> Iterator[str]:
@@ -250,18 +284,10 @@ class Writer:
             yield f"if not {self.expressions.write(t)}:"
             yield f"    {refusal}"
 
-    def forget(self, table: Table, once: Iterable[str]) -> list[Line]:
-        """An entity that is as it was before it was ever named takes no room.
-
-        Args:
-            once: sorts whose ids are never used again, so that all that is said of one goes too.
-        """
-        entity = table.lifecycle.entity
-        forgotten = [self.layout.symbols[table.lifecycle.variable]]
-        if len(entity) == 1 and entity[0].sort in once:
-            about = (self.layout.symbols[name] for name in sorted(self.layout.used))
-            forgotten += [s for s in about if s not in forgotten and [a.sort for a in s.args] == [entity[0].sort]]
-        return _function(f"forget_{table.name}", ("entity",), [Drop(tuple(forgotten), "entity", whole=True)])
+    def forget(self, table: Table) -> list[Line]:
+        """An entity that is as it was before it was ever named takes no room; nor what is said of one that never comes
+        again."""
+        return _function(f"forget_{table.name}", ("entity",), [self.fires.drop(table)])
 
     def told(self, name: str) -> Iterator[tuple[str, list[Line]]]:
         """Functions that assign to a variable, and that forget what was assigned, by name."""
@@ -304,6 +330,22 @@ def _row(variables: tuple[T.Var, ...]) -> str:
 
 def _function(name: str, parameters: Iterable[str], body: Iterable[Line]) -> list[Line]:
     return [f"def {name}({', '.join(parameters)}):", *_indented(body)]
+
+
+def _once(body: Iterable[Line], done: str, moved: Container[str]) -> Iterator[Line]:
+    """A body that is done several times; what sets a variable without arguments to a constant is done the first time.
+
+    Args:
+        done: a local that says how often it was done.
+        moved: variables that may have changed since.
+    """
+    for line in body:
+        is_constant = isinstance(line, Put) and not line.args and line.value.startswith("'") and not line.indent
+        if is_constant and line.symbol.name not in moved:
+            yield f"if not {done}:"
+            yield replace(line, indent="    ")
+        else:
+            yield line
 
 
 def _indented(body: Iterable[Line]) -> Iterator[Line]:

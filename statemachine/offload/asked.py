@@ -25,9 +25,9 @@ BATCHES = (
     Batch("publish", asked=("b",)),
     Batch("publish_loaded", asked=("b", "h")),
     Batch("plan_load"),
-    Batch("plan_store", asked=("b",), chosen=("c", "j")),
+    Batch("plan_store", asked=("b",), chosen=("c", "j"), meanwhile=("evict",)),
     Batch("skip_store", asked=("b",)),
-    Batch("plan_finish_store", asked=("r", "b", "h"), chosen=("c", "j")),
+    Batch("plan_finish_store", asked=("r", "b", "h"), chosen=("c", "j"), meanwhile=("evict",)),
     Batch("acknowledge"),
     Batch("acknowledge_failure"),
 )
