@@ -56,7 +56,7 @@ def stays(action: Action, t: T.Term) -> bool:
 def writes_of(action: Action, tables: Mapping[str, Table]) -> frozenset[str]:
     """The variables that an action may change."""
     states = {tables[f.lifecycle].lifecycle.variable for f in action.fires}
-    return states | {u.symbol for u in action.updates}
+    return frozenset(states | {u.symbol for u in action.updates})
 
 
 def is_constant(u: Update) -> bool:

@@ -340,12 +340,12 @@ def _once(body: Iterable[Line], done: str, moved: Container[str]) -> Iterator[Li
         moved: variables that may have changed since.
     """
     for line in body:
-        is_constant = isinstance(line, Put) and not line.args and line.value.startswith("'") and not line.indent
-        if is_constant and line.symbol.name not in moved:
-            yield f"if not {done}:"
-            yield replace(line, indent="    ")
-        else:
-            yield line
+        match line:
+            case Put(symbol=symbol, args=(), value=value, indent="") if value[0] == "'" and symbol.name not in moved:
+                yield f"if not {done}:"
+                yield replace(line, indent="    ")
+            case _:
+                yield line
 
 
 def _indented(body: Iterable[Line]) -> Iterator[Line]:

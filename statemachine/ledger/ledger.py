@@ -18,7 +18,9 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any, NoReturn
 
+from interlock.spec.language.elaborate import fold
 from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import TRUE, Or
 from interlock.spec.language.variables import Site
 from interlock.statemachine.decisions.layout import Kept, Symbol, groups_name, index_name, members_name, several_name
 from interlock.statemachine.decisions.program import Program, Wanted, compile_program
@@ -127,6 +129,14 @@ class Ledger:
         if all(c.id != conjunct for c in self.program.spec.action(action).guard):
             raise KeyError(conjunct)
         return lambda *_: True
+
+    def may_refuse(self, action: str, conjunct: str) -> bool:
+        """Whether a conjunct can be false: the switch values make neither all of it true, nor one side of it."""
+        if (action, conjunct) not in self.program.decisions:
+            return False
+        t = next(c.term for c in self.program.spec.action(action).guard if c.id == conjunct)
+        folded = fold(t, dict(self.program.switches))
+        return not (isinstance(folded, Or) and TRUE in folded.args)
 
     def term(self, name: str) -> Callable[..., Any]:
         """A term of :attr:`Wanted.terms`, as a function of what it speaks of."""

@@ -26,6 +26,7 @@ class Stores:
     ) -> None:
         self._moves, self._groups, self._behind, self._choice = moves, groups, behind, choice
         self._windowed = groups.windowed
+        self._skips_say_why = moves.ledger.may_refuse("skip_store", "has-a-reason")
         self._declined: Set[tuple[str, int]] = frozenset()
         self.finished: list[Tracked] = []
         """Requests that have ended since the last metadata."""
@@ -59,7 +60,7 @@ class Stores:
             end += table.published - table.scanned  # where the rows of the next request begin
             stuck = False
             while at < end and not stuck:
-                skipped = 0 if full else self._moves.do_each("skip_store", self._not_to_be_stored(rows[at:end]))
+                skipped = 0 if full else self._moves.do_each("skip_store", self._passed_over(rows[at:end]))
                 stuck = not skipped
                 at += skipped
                 if not stuck and at < len(rows):
@@ -106,6 +107,13 @@ class Stores:
             last = next((at for at in range(first, last) if rows[at][:2] in self._declined), last)
         planned, full = self._moves.plan_each(action, rows if last - first == len(rows) else rows[first:last])
         return first + planned, full
+
+    def _passed_over(self, rows: Sequence[tuple[str, int]]) -> Iterable[tuple[str, int]]:
+        """Of rows the first ones that may be passed over; or all, where the specification says which those are.
+
+        It does where it wants a reason, and want of room is none.
+        """
+        return rows if self._skips_say_why and self._moves.chunks.num_absent else self._not_to_be_stored(rows)
 
     def _not_to_be_stored(self, rows: Iterable[tuple[str, int]]) -> Iterable[tuple[str, int]]:
         for row in rows:

@@ -4,7 +4,9 @@ import pytest
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import fold
-from interlock.statemachine.decisions.standing import stands
+from interlock.statemachine.decisions import compile_program
+from interlock.statemachine.decisions.program import Batch, Wanted
+from interlock.statemachine.decisions.standing import stands, stays
 from interlock.statemachine.errors import GuardViolation
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.offload.asked import wanted
@@ -31,6 +33,31 @@ def conjunct(action, id_):
 )
 def test_what_an_action_cannot_make_false(by, action, id_, does):
     assert stands(SPECIFICATION.action(by), conjunct(action, id_), TABLES) is does
+
+
+@pytest.mark.parametrize(
+    ("by", "action", "id_", "does"),
+    [
+        ("plan_store", "plan_store", "between-steps", True),
+        ("evict", "plan_store", "between-steps", False),  # it does not say
+        ("build_connector_meta", "plan_store", "between-steps", False),  # it says the contrary
+        ("plan_store", "plan_store", "hashed", False),  # it is of a block, and the next row is of another
+    ],
+)
+def test_what_speaks_of_nobody_and_an_action_makes_true(by, action, id_, does):
+    assert stays(SPECIFICATION.action(by), conjunct(action, id_)) is does
+
+
+@pytest.mark.parametrize(("meanwhile", "again"), [((), 0), (("evict",), 0), (("update_from_output",), 2)])
+def test_a_batch_asks_and_writes_again_what_may_change_meanwhile(meanwhile, again):
+    batch = Batch("plan_store", asked=("b",), chosen=("c", "j"), meanwhile=meanwhile)
+    program = compile_program(SPECIFICATION, SWITCHES, wanted=Wanted(guards=False, batches=(batch,)))
+
+    text = program.text.split("def each_plan_store(")[1].split("\n\n\n")[0]
+
+    at_each = [line for line in text.splitlines() if "_phase" in line and "not done" not in line]
+    once = [line for line in at_each if line.startswith(" " * 12)]
+    assert len(at_each) - len(once) == again
 
 
 def test_many_loads_of_a_request_are_asked_once_for_its_stores_and_another_request_again():

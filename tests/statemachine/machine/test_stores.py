@@ -1,5 +1,7 @@
 """Eager stores: dedup, reports, failures, eviction, fences, references."""
 
+import weakref
+
 import pytest
 
 from interlock.statemachine.errors import IllegalTransition, UnsupportedSwitch
@@ -69,6 +71,28 @@ def test_dedup_by_hash_skips_the_second_block_and_loses_it_when_the_first_store_
     assert d.step().store_jobs == ()  # the cursor has passed it: nobody comes back
     d.add("C", ["h1"])
     assert d.match("C") == (0, False)
+
+
+@pytest.mark.parametrize("choice", ["every_block", "some_blocks"])
+def test_behind_a_block_that_the_tier_has_the_next_is_stored(driver, choice):
+    d = driver(store_choice=choice)
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    d.add("B", ["h1", "h2"])
+    d.admit("B", [3, 4, 5])
+
+    assert pairs(d.build().store_jobs) == [(4, 1)]
+
+
+def test_a_request_that_has_nothing_left_to_store_is_let_go_when_it_ends(driver):
+    d = driver()
+    d.store_one("A", "h1", block=1)
+    d.add("B", ["h2", "h3"])
+    ended = weakref.ref(d.requests["A"])
+
+    d.finish("A")
+
+    assert ended() is None
 
 
 def test_a_stored_block_is_not_stored_again(driver):
