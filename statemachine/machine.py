@@ -264,10 +264,7 @@ class KVOffloadMachine:
         self._offering.finished(request_id)
         self._moves.do("finish", tracked.key)
         self._lives.ends(tracked)
-        for table in tracked.tables:
-            if table.scanned < table.published:  # else the request need not live on for our sake
-                self._stores.finished.append(tracked)
-                break
+        self._stores.ends(tracked)
         return False
 
     def has_pending_work(self) -> bool:

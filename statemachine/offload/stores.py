@@ -29,7 +29,7 @@ class Stores:
         self._skips_say_why = moves.ledger.may_refuse("skip_store", "has-a-reason")
         self._declined: Set[tuple[str, int]] = frozenset()
         self.finished: list[Tracked] = []
-        """Requests that have ended since the last metadata."""
+        """Requests that have ended since the last metadata, with something left to store."""
 
     def scan(self, behind: Sequence[Tracked]) -> None:
         """Stores each published block that a cursor has not passed; a request's scan stops where there is no room."""
@@ -70,6 +70,13 @@ class Stores:
                 at, full = self._plan("plan_store", rows, end) if end < len(rows) else (end, False)
             if table.scanned == table.published:
                 del self._behind[tracked.request.request_id]
+
+    def ends(self, tracked: Tracked) -> None:
+        """A request has ended; one that has nothing left to store need not live on for our sake."""
+        for table in tracked.tables:
+            if table.scanned < table.published:
+                self.finished.append(tracked)
+                return
 
     def store_what_was_kept(self) -> None:
         """What requests have published, and their store scans have not come to, when they ended."""

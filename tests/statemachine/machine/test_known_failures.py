@@ -235,17 +235,17 @@ def a_request_ends_in_the_middle_of_a_block(make):
     check(places(stores) == [("A", 1)], "the second block has two tokens only")
 
 
-def _whole_prompt(request_finished):
-    def patched(self, request, block_ids):
-        self._tracked[request.request_id].tables[0].published = len(request.block_hashes)
-        return request_finished(self, request, block_ids)
+def _whole_prompt(ends):
+    def patched(self, tracked):
+        tracked.tables[0].published = len(tracked.request.block_hashes)
+        ends(self, tracked)
 
     return patched
 
 
 @row(
     "B-001", "what was never scheduled is not stored", "index|never scheduled",
-    patch=(KVOffloadMachine, "request_finished", _whole_prompt),
+    patch=(Stores, "ends", _whole_prompt),
 )  # fmt: skip
 def a_queued_request_is_cancelled(make):
     d = make()
