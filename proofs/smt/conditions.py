@@ -18,6 +18,7 @@ from interlock.proofs.smt.encode import Encoding
 from interlock.proofs.smt.induction import Induction, invariant
 from interlock.proofs.smt.owed import Claim, primed, step_claims
 from interlock.proofs.smt.runs import SECONDS_MAX, Run, find_run
+from interlock.proofs.smt.small import Small
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
 from interlock.spec.language.properties import Ground
@@ -83,25 +84,30 @@ def action_has_successor(encoding: Encoding, invariants: tuple[Claim, ...], acti
     after = tuple(primed(c) for c in before)
     claims = [encoding.formula(c.term, step) for c in (*before, *owed, *after)]
     axioms = encoding.count_axioms(step)
-    sizes = model_sizes(encoding, [*(c.formula for c in step.guard), *claims], axioms)
+    sizes = model_sizes(encoding, [*(c.formula for c in step.guard), *claims], axioms, step.params)
     return _satisfiable(sizes, "no inductive state with a successor was found")
 
 
-def model_sizes(encoding: Encoding, formulas: Sequence[Expr], axioms: Sequence[Expr]) -> dict[str, int] | None:
-    """Sizes at which the formulas for any size, axioms about counts included, have a model."""
+def model_sizes(
+    encoding: Encoding, formulas: Sequence[Expr], axioms: Sequence[Expr], constants: Sequence[Expr] = ()
+) -> dict[str, int] | None:
+    """Sizes at which the formulas for any size, axioms about counts included, have a model.
+
+    Args:
+        constants: a step's parameters, which are elements too.
+    """
     values = encoding.values
     names = [s.name for s in encoding.system.spec.sorts]
     for chosen in sorted(product((1, 2), repeat=len(names)), key=sum)[: len(names) + 1]:
+        sizes = dict(zip(names, chosen, strict=True))
+        small = Small(values, sizes)
         solver = z3.Solver(ctx=values.ctx)
         solver.set("timeout", int(MODEL_TIMEOUT_S * 1000))
-        solver.add([*formulas, *(axioms or encoding.count_axioms())])
-        for name, size in zip(names, chosen, strict=True):
-            known = [values.constant(f"{name}{i}", name) for i in range(size)]
-            anything = values.fresh("x", name)
-            solver.add(z3.ForAll([anything], z3.Or([anything == k for k in known])))
-            solver.add(values.sizes[name] == size, *([z3.Distinct(known)] if size > 1 else []))
+        solver.add([values.sizes[name] == size for name, size in sizes.items()])
+        solver.add([*small.distinct(), *small.closed(), *(d for c in constants if (d := small.is_one(c)) is not None)])
+        solver.add([small.unrolled(f) for f in (*formulas, *(axioms or encoding.count_axioms()))])
         if solver.check() == z3.sat:
-            return dict(zip(names, chosen, strict=True))
+            return sizes
     return None
 
 

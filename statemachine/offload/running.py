@@ -34,7 +34,7 @@ class Running:
         self.unnamed: dict[str, int] = {}
         """Requests with full blocks of which an output that is still to come decides the hash; until which token."""
         self._nameless: set[int] = set()
-        """Blocks that those had when they ended or lost them: they may be found, and nobody else is to get them before."""
+        """Blocks that those had when they ended or lost them: they may be found, until somebody else gets them."""
         self._names_late = False
         """Whether there has been one: the engine schedules a step before the outputs of the one before it are there."""
         self._looks = Looks(tracked.__getitem__)
