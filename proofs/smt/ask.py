@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 import cvc5
@@ -16,6 +17,8 @@ Solver = Literal["z3", "cvc5"]
 Answer = Literal["proved", "failed", "unknown"]
 
 UNKNOWN: Answer = "unknown"
+DEFAULT: Mapping[str, float | bool] = MappingProxyType({})
+"""How z3 goes about it by itself."""
 _ANSWERS: dict[str, Answer] = {"unsat": "proved", "sat": "failed", "unknown": "unknown"}
 
 # What z3 proves it mostly proves at once. Where it does not, it is for instances of what the goal does not need.
@@ -70,13 +73,16 @@ def _ask_z3(values: Values, formulas: Sequence[Expr], timeout_s: float) -> Answe
     return check_z3(values, formulas, deadline - time.monotonic())
 
 
-def check_z3(values: Values, formulas: Sequence[Expr], timeout_s: float, seed: int = 0) -> Answer:
+def check_z3(
+    values: Values, formulas: Sequence[Expr], timeout_s: float, options: Mapping[str, float | bool] = DEFAULT
+) -> Answer:
     """One answer of z3 to the formulas as they are."""
     if timeout_s <= 0:
         return "unknown"
     solver = z3.Solver(ctx=values.ctx)
     solver.set("timeout", max(1, int(timeout_s * 1000)))
-    solver.set("random_seed", seed)
+    for name, value in options.items():
+        solver.set(name, value)
     solver.add(list(formulas))
     return _ANSWERS[str(solver.check())]
 

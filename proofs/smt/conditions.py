@@ -17,7 +17,7 @@ from interlock.proofs.smt.defined import guard_defined
 from interlock.proofs.smt.encode import Encoding
 from interlock.proofs.smt.induction import Induction, invariant
 from interlock.proofs.smt.owed import Claim, primed, step_claims
-from interlock.proofs.smt.runs import SECONDS_MAX, Run, find_run
+from interlock.proofs.smt.runs import SECONDS_MAX, Run, explore_run, find_run
 from interlock.proofs.smt.small import Small
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
@@ -159,14 +159,15 @@ def judge_ground(system: System, property_id: str, invariants: tuple[Claim, ...]
     cti = Induction(without(system, ground), invariants).counterexample(f"{ground.action} / {target.name}")
     if cti is None:
         return GroundFound(ground, None, None)
-    run = find_run(
-        system,
-        [invariant_target(target)],
-        actions=frozenset({ground.action}),
-        needed=cti.scope,
-        slices=invariant(system, property_id).slices,
-        change=lambda s: without(s, ground),
-    )
+    actions, slices = frozenset({ground.action}), invariant(system, property_id).slices
+
+    def change(s: System) -> System:
+        return without(s, ground)
+
+    run = explore_run(system, invariant_target(target), actions=actions, slices=slices, change=change)
+    if run is None:
+        targets = [invariant_target(target)]
+        run = find_run(system, targets, actions=actions, needed=cti.scope, slices=slices, change=change)
     return GroundFound(ground, cti, run if run is not None and run.property_id == property_id else None)
 
 

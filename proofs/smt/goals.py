@@ -9,8 +9,8 @@ from itertools import combinations_with_replacement
 
 import z3
 
-from interlock.proofs.smt.ask import UNKNOWN, Answer, Solver, ask, check_z3
-from interlock.proofs.smt.encode import Encoding
+from interlock.proofs.smt.ask import DEFAULT, UNKNOWN, Answer, Solver, ask, check_z3
+from interlock.proofs.smt.encode import Encoding, StepFormulas
 from interlock.proofs.smt.needed import Needed, Sizes
 from interlock.proofs.smt.owed import Claim, Obligation
 from interlock.proofs.smt.parts import parts
@@ -21,8 +21,16 @@ AT_ONCE_S = 0.3
 """With nothing but what the goal itself says of the state before."""
 CHOSEN_S = 1.0
 """With a choice of hypotheses, the first time."""
-AGAIN = [(seconds, seed) for seconds in (1.0, 3.0, 9.0) for seed in range(1, 6)]
-"""The last choices again: the order in which z3 goes about it, and so its luck, is the seed's."""
+OTHERWISE: tuple[dict[str, float | bool], ...] = (
+    {"qi.eager_threshold": 20.0},
+    {"mbqi": False, "random_seed": 1},
+    {"random_seed": 2},
+    {"ematching": False},
+    {"random_seed": 3},
+)
+"""Other ways of z3 to go about it: what one does not find in minutes, another may find at once."""
+AGAIN = [(seconds, options) for seconds in (2.0, 6.0, 18.0) for options in OTHERWISE]
+"""How the last choices are tried again."""
 SIZE, MORE = 2, 2
 """Counterexamples to choose by have so many elements per sort, and so many more in all at most."""
 
@@ -61,7 +69,7 @@ class Goals:
             known: what the other solver has proved each goal with.
         """
         deadline = time.monotonic() + timeout_s
-        if o.at_start or o.step is None:
+        if o.at_start:
             return ask(solver, self.encoding.values, self.encoding.query(o, self.invariants), timeout_s), ()
         uses: list[Uses] = []
         for n, goal in enumerate(parts(o.claim.term)):
@@ -73,11 +81,11 @@ class Goals:
         return "proved", tuple(uses)
 
     def _one(self, solver: Solver, o: Obligation, goal: T.Term, deadline: float, known: Uses) -> tuple[Answer, Uses]:
-        assert o.step is not None
-        step = self.encoding.step(o.step)
+        step = None if o.step is None else self.encoding.step(o.step)
         negated = z3.Not(self.encoding.formula(goal, step))
-        fixed = [*self.encoding.sizes(), *(c.formula for c in step.guard if o.enabled)]
-        hypotheses = {**self._formulas, **self._axioms(o.step)}
+        params, guard = ((), ()) if step is None else (step.params, step.guard)
+        fixed = [*self.encoding.sizes(), *(c.formula for c in guard if o.enabled)]
+        hypotheses = {**self._formulas, **self._axioms(step)}
 
         def left() -> float:
             return deadline - time.monotonic()
@@ -87,7 +95,7 @@ class Goals:
 
         if solver == "z3":
             own = [n for n in self._terms if n.partition("#")[0] == o.claim.name]
-            chosen = self._choose(self._by_nearness(goal, hypotheses), fixed, step.params, negated, own, deadline)
+            chosen = self._choose(self._by_nearness(goal, hypotheses), fixed, params, negated, own, deadline)
             if isinstance(chosen, tuple):
                 return "proved", chosen
             if chosen == "failed":
@@ -110,9 +118,9 @@ class Goals:
     ) -> tuple[str, ...] | Answer:
         """Hypotheses with which z3 proves the goal at any size, or that it fails, or neither."""
 
-        def said(names: Sequence[str], seconds: float, seed: int = 0) -> Answer:
+        def said(names: Sequence[str], seconds: float, options: Mapping[str, float | bool] = DEFAULT) -> Answer:
             formulas = [*fixed, *(hypotheses[n] for n in names), negated]
-            return check_z3(self.encoding.values, formulas, min(seconds, by - time.monotonic()), seed)
+            return check_z3(self.encoding.values, formulas, min(seconds, by - time.monotonic()), options)
 
         if said(own, AT_ONCE_S) == "proved":
             return tuple(own)
@@ -131,9 +139,9 @@ class Goals:
                 if answers[names] == "proved":
                     return names
         open_ = [names for names, answer in answers.items() if answer == "unknown"]
-        for seconds, seed in AGAIN:
-            for names in open_[-2:]:
-                if said(names, seconds, seed) == "proved":
+        for seconds, options in AGAIN:
+            for names in sorted(open_[-2:], key=len):
+                if said(names, seconds, options) == "proved":
                     return names
         return UNKNOWN
 
@@ -144,8 +152,8 @@ class Goals:
             for where in combinations_with_replacement(sorts, more):
                 yield tuple((s, SIZE + where.count(s)) for s in sorts)
 
-    def _axioms(self, step: str) -> dict[str, Expr]:
-        return {f"count#{n}": a for n, a in enumerate(self.encoding.count_axioms(self.encoding.step(step)))}
+    def _axioms(self, step: StepFormulas | None) -> dict[str, Expr]:
+        return {f"count#{n}": a for n, a in enumerate(self.encoding.count_axioms(step))}
 
     def _by_nearness(self, goal: T.Term, hypotheses: Mapping[str, Expr]) -> dict[str, Expr]:
         """The hypotheses, those first that speak mostly of what the goal speaks of."""

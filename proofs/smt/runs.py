@@ -14,6 +14,7 @@ from pathlib import Path
 from interlock.proofs.explorer.layout import State
 from interlock.proofs.explorer.program import Fault, Program
 from interlock.proofs.explorer.result import Counterexample, PathStep
+from interlock.proofs.explorer.search import Limits, explore
 from interlock.proofs.explorer.trace import events
 from interlock.proofs.smt.bounded import BoundedSearch, Move
 from interlock.proofs.smt.owed import Obligation
@@ -26,6 +27,8 @@ from interlock.statemachine.trace import TraceEvent, header, write_trace
 DEPTH_MAX = 16
 SECONDS_MAX = 60.0
 """For all scopes together; each gets half of what is left, the last one all of it."""
+STATES_MAX = 5_000
+"""Of a slice, in which the explorer looks for a run first."""
 Change = Callable[[System], System]
 
 
@@ -102,6 +105,30 @@ def find_run(
         moves = BoundedSearch(changed).find(targets, DEPTH_MAX, left)
         if moves is not None:
             return replay(changed, targets, moves, time.monotonic() - started)
+    return None
+
+
+def explore_run(
+    system: System, target: Obligation, *, actions: frozenset[str], slices: tuple[str, ...], change: Change
+) -> Run | None:
+    """A shortest run that breaks an invariant, if the explorer has one among the first states of a slice.
+
+    Args:
+        system, actions, slices, change: as of :func:`find_run`, which looks further, and longer.
+        target: the invariant.
+    """
+    spec = system.spec
+    for slice_ in map(spec.slice, slices):
+        if actions <= set(slice_.remove) or not slice_.default:
+            continue
+        started = time.monotonic()
+        changed = change(elaborate(spec, system.switches, slice_, None, (spec.property(target.claim.name),)))
+        found = explore(changed, limits=Limits(states=STATES_MAX), stop_at=[target.claim.name]).counterexamples
+        for counterexample in found:
+            if counterexample.property_id == target.claim.name and not counterexample.broken:
+                instances = Program(changed).instances
+                moves = [(instances[s.instance].step.name, instances[s.instance].args) for s in counterexample.steps]
+                return replay(changed, [target], moves, time.monotonic() - started)
     return None
 
 

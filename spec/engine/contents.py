@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.engine.common import ADMITTED, PROCESSED
-from interlock.spec.engine.coverage import ASYNC, DECODE, EVERY, LATE, LATE_SYNC, MIXED
+from interlock.spec.engine.coverage import ASYNC, DECODE, EVERY, LATE, LATE_SYNC, MIXED, RESUME
 from interlock.spec.engine.holding import HOLDING, computes, step_state
 from interlock.spec.engine.judging import awaits_a_load
 from interlock.spec.engine.predicates import at, is_, report_is_due
@@ -197,7 +197,7 @@ VALID_PREFIX = Invariant(
         "computed from the failed block can be found (`untold`): of that, and of what comes behind it, nothing is "
         "said. See nothing-untold-is-found."
     ),
-    slices=(*EVERY, MIXED),
+    slices=(RESUME, *(s for s in EVERY if s != RESUME), MIXED),
     formula=forall(r, b, _counts >> (good(b) | redo(b) | _soon | _due_before)),
     premise=exists(r, b, _counts),
     proved=True,
