@@ -217,11 +217,13 @@ class Judge:
         kill = found.kill
         if kill is None:
             return False
+        if found.automatic and kill.how != "violated":
+            # It is out of reach, or happens no more, because a check of ranges or domains stops a step: that would
+            # notice without the property.
+            return False
         verdict.status, verdict.killed_by, verdict.how = "killed", kill.property_id, kill.how
         verdict.slice = mutated.baseline.slice.name
         verdict.scope = _scope(mutated.baseline.scope) if mutated.baseline.resized else None
-        if found.automatic and kill.how != "violated":
-            verdict.note = f"because automatic checks stop a step: {', '.join(sorted(found.automatic))}"
         if kill.found is not None:
             program = with_instances(mutated)
             verdict.actions = [program.instances[s.instance].text(program.system) for s in kill.found.steps]
