@@ -18,9 +18,9 @@ from interlock.statemachine.trace import Trace, write_trace
 
 @pytest.fixture(scope="module")
 def long_log():
-    """Of more than a second's search for hidden steps, on any machine."""
+    """Of some three seconds of search for hidden steps on a machine with nothing else to do."""
     busy = {"finish": 0.3, "allocate": 0.6, "skip_store": 0.3, "evict": 0.5, "copy_fails": 0.3}
-    return Walker(1, weight=lambda name: busy.get(name, 1.0)).trace(2500)
+    return Walker(1, weight=lambda name: busy.get(name, 1.0)).trace(12_000)
 
 
 def without_hidden(log, events):
