@@ -21,6 +21,7 @@ from interlock.spec.groups.vocabulary import (
     slot_position,
     stored_for,
     table,
+    window,
     windowed,
 )
 from interlock.spec.language.properties import ActionProperty, Property
@@ -89,6 +90,7 @@ ONE_SLIDES = ActionProperty(
     source="contract G6",
     doc="When a block leaves a window, all others stay where they are in all tables.",
     slices=(SOURCES, TWO_STORES, TWO_SLIDE),
+    applies_in=dict.fromkeys((TWO_STORES, TWO_SLIDE), window.is_("one")),
     actions=("slide_out",),
     formula=forall(
         _r, _g, _p, _b, (_r.ne(r) | _g.ne(g) | _p.ne(p) | _b.ne(b)) >> unchanged(table(_r, _g, _p, _b))
