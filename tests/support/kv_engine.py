@@ -373,8 +373,12 @@ class KVEngine:
         request.published = max(request.published, full)
 
     def _name(self, request: Request) -> None:
-        """With an output, full blocks get the hashes that they had none for, as in vLLM's ``AsyncScheduler``."""
-        for place in range(request.published, (request.num_tokens - 1) // BLOCK_SIZE):
+        """With an output, full blocks get the hashes that they had none for, as in vLLM's ``AsyncScheduler``.
+
+        The output may be of the life before: of this one no more is full than has been scheduled.
+        """
+        known = min(request.num_computed_tokens, request.num_tokens - 1)
+        for place in range(request.published, known // BLOCK_SIZE):
             if request.table[place] not in self.pool.hashes:
                 self.pool.publish(request.table[place], request.block_hashes[place])
                 self.untold.add(request.table[place])
