@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from interlock.proofs.smt.ask import Asked
 from interlock.proofs.smt.cti import find_cti
 from interlock.proofs.smt.induction import Induction, invariants_of
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.specification import Specification
 
 TIMEOUT_S = 3.0
-"""Per obligation."""
+"""Per obligation, without a lemma."""
+WHOLE_S = 20.0
+"""Per obligation, once, with all lemmas."""
 
 
 @dataclass
@@ -21,6 +24,7 @@ class Lemmas:
     spec: Specification
     switches: dict[str, str]
     _whole: dict[str, Induction] = field(default_factory=dict)
+    _answers: dict[tuple[str, str], list[Asked]] = field(default_factory=dict)
 
     def failing(self, property_id: str, lemma: str, deadline: float) -> tuple[str | None, list[str]]:
         """The first obligation that fails without the lemma, if one does, and those that no answer came to.
@@ -38,7 +42,7 @@ class Lemmas:
         for place in rest.places:
             if time.perf_counter() > deadline:
                 raise TimeoutError
-            for asked in rest.ask("z3", place, TIMEOUT_S):
+            for asked in rest.ask("z3", place, TIMEOUT_S, only=self._that_need(property_id, lemma, place)):
                 if asked.answer == "proved":
                     continue
                 name = asked.obligation
@@ -47,6 +51,18 @@ class Lemmas:
                     return name, []
                 unknown.append(name)
         return None, unknown
+
+    def _that_need(self, property_id: str, lemma: str, place: str) -> frozenset[str]:
+        """The obligations of a place but those that are proved with other hypotheses than this lemma."""
+        if (property_id, place) not in self._answers:
+            self._answers[property_id, place] = self._induction(property_id).ask("z3", place, WHOLE_S)
+        return frozenset(
+            a.obligation
+            for a in self._answers[property_id, place]
+            if a.answer != "proved"
+            or not a.uses
+            or any(used is None or any(name.partition("#")[0] == lemma for name in used) for used in a.uses)
+        )
 
     def _induction(self, property_id: str) -> Induction:
         if property_id not in self._whole:

@@ -16,7 +16,7 @@ from interlock.spec.delivery import SPECIFICATION as DELIVERY
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.actions import assign
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import Invariant, LeadsTo, Witness
+from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Witness
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import exists, forall
 from interlock.spec.pipeline import SPECIFICATION as PIPELINE
@@ -206,6 +206,11 @@ def test_the_explorer_says_the_same() -> None:
 
         if verdict.scope is not None:  # of the same graph at the slice's own size
             assert not properties
+            continue
+        if "only automatic checks fail" in verdict.note:  # and what is out of reach behind the steps that they stop
+            assert not any(isinstance(SPECIFICATION.property(p), Invariant | ActionProperty) for p in properties), (
+                change
+            )
             continue
         assert (verdict.status == "killed") == bool(properties), change
         if verdict.status == "killed":
