@@ -104,7 +104,7 @@ def model_sizes(
         solver = z3.Solver(ctx=values.ctx)
         solver.set("timeout", int(MODEL_TIMEOUT_S * 1000))
         solver.add([values.sizes[name] == size for name, size in sizes.items()])
-        solver.add([*small.distinct(), *small.closed(), *(d for c in constants if (d := small.is_one(c)) is not None)])
+        solver.add(small.nothing_else(constants))
         solver.add([small.unrolled(f) for f in (*formulas, *(axioms or encoding.count_axioms()))])
         if solver.check() == z3.sat:
             return sizes

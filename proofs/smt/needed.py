@@ -57,7 +57,7 @@ class Needed:
         """
         small = self._smalls.setdefault(sizes, Small(self.values, dict(sizes)))
         solver = z3.Solver(ctx=self.values.ctx)
-        solver.add([*small.distinct(), *small.closed(), *(d for c in constants if (d := small.is_one(c)) is not None)])
+        solver.add(small.nothing_else(constants))
         solver.add([small.unrolled(f) for f in (*fixed, goal)])
         marks: dict[str, Expr] = {}
 

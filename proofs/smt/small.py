@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import z3
@@ -25,24 +25,19 @@ class Small:
         # Holding the formula keeps its id from being given to another.
         self._known: dict[int, tuple[Expr, Expr]] = {}
 
-    def distinct(self) -> list[Expr]:
-        """The elements are different ones."""
-        return [z3.Distinct(e) for e in self._elements.values() if len(e) > 1]
+    def nothing_else(self, constants: Sequence[Expr]) -> list[Expr]:
+        """The elements are different ones, and all there is: constants and values of functions are among them.
 
-    def is_one(self, constant: Expr) -> Expr | None:
-        """A constant of one of the sorts is an element; ``None`` for other constants."""
-        elements = self._elements.get(constant.sort().get_id())
-        return None if elements is None else z3.Or([constant == e for e in elements])
-
-    def closed(self) -> list[Expr]:
-        """A function into one of the sorts has an element for its value; else a model may have others beside these."""
-        closed: list[Expr] = []
+        Args:
+            constants: those that formulas name, of any sort: a step's parameters.
+        """
+        distinct = [z3.Distinct(e) for e in self._elements.values() if len(e) > 1]
+        named = [*constants]
         for f in self._values.functions:
-            elements = self._elements.get(f.range().get_id())
-            if elements is not None:
-                args = product(*(self._members(f.domain(i)) for i in range(f.arity())))
-                closed += [z3.Or([f(*a) == e for e in elements]) for a in args]
-        return closed
+            if f.range().get_id() in self._elements:
+                named += [f(*a) for a in product(*(self._members(f.domain(i)) for i in range(f.arity())))]
+        sorts = ((e, self._elements.get(e.sort().get_id())) for e in named)
+        return [*distinct, *(z3.Or([e == one for one in elements]) for e, elements in sorts if elements is not None)]
 
     def _members(self, sort: Expr) -> list[Expr]:
         """All there is of a sort: the elements, or what an enumeration has."""
