@@ -160,7 +160,8 @@ def run_check(
 
         def report(p: SearchProgress, number: int = number) -> None:
             if progress is not None:
-                text = f"slice {p.slice}: depth {p.depth}, {p.states:,} states, frontier {p.frontier:,}"
+                off = "" if chosen[number].slice.default else ", off by default"
+                text = f"slice {p.slice}{off}: depth {p.depth}, {p.states:,} states, frontier {p.frontier:,}"
                 progress(Progress(text, number, len(chosen)))
 
         # Whoever names properties wants their counterexamples, not the rest of the graph.

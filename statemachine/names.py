@@ -41,17 +41,17 @@ def did_you_mean(name: str, known: Iterable[str], command: str = "") -> str:
     >>> did_you_mean("xyz", ["dedup", "load"])
     'known: dedup, load'
     >>> did_you_mean("slice7", [f"slice{n}" for n in range(8, 100)], "interlock show slices")
-    'did you mean slice97 or slice87 or slice79? (interlock show slices lists all 92)'
+    'did you mean slice97 or slice87 or slice79? (interlock show slices lists them)'
     """
     names = list(dict.fromkeys(known))
     listed = ", ".join(names)
     short = len(listed) <= LISTED_MAX
     near = nearest(name, names) or ([] if short else nearest(name, names, SOMEWHAT_LIKE))
     if near:
-        others = "" if short or not command else f" ({command} lists all {len(names)})"
+        others = "" if short or not command else f" ({command} lists them)"
         return f"did you mean {' or '.join(near)}?{others}"
     if short:
         return f"known: {listed or 'none'}"
     if command:
-        return f"{command} lists all {len(names)}"
+        return f"{command} lists them"
     return f"known: {listed[:LISTED_MAX].rpartition(', ')[0]}, and more: {len(names)} in all"

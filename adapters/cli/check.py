@@ -71,6 +71,9 @@ def check(
 
     Every reachable state at the scope's size, breadth-first, so counterexamples are shortest; of a
     leads-to property they are a path and a cycle, not always the shortest.
+
+    A property that is named is judged in every slice that it names, also in those that are off by
+    default because they are large.
     """
     from interlock.adapters.cli.bindings.check import CheckBinding, CheckRequest
     from interlock.adapters.cli.conduct import conduct

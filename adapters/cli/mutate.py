@@ -35,7 +35,7 @@ def mutate(
     sets: options.Sets = None,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Without the properties that only restate the action that they are about."),
+        typer.Option("--strict", help="Without the properties that only restate their action or their row of a table."),
     ] = False,
     trace_dir: Annotated[
         Path | None,
@@ -61,7 +61,8 @@ def mutate(
     reachable states and labelled transitions are the same at two sizes of every slice that has its action.
 
     Some properties of steps follow from the action alone, whatever the state: they remind a reader,
-    and kill what changes the action. --strict leaves them out.
+    and kill what changes the action. So does the witness that a row of a table fires: it is made from
+    the table. --strict leaves both out.
 
     --preset and --set give the switches other values: what is noticed there is what these values use and
     the default does not (with --slice, all changes). Properties that fail there unchanged are left out.

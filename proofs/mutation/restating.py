@@ -1,7 +1,9 @@
-"""Properties that say again what the action does: true of every step from any state whatever.
+"""Properties that say again what the specification says elsewhere.
 
-Such a property reminds a reader, and notices a change to the action, but says nothing of what the
-system comes to. z3 is asked, at any size: do the guard and the updates alone imply it?
+One is true of every step of its action from any state whatever: it reminds a reader, and notices a
+change to the action, but says nothing of what the system comes to. z3 is asked, at any size: do the
+guard and the updates alone imply it? Another is the witness that a row of a table fires, made from
+that very table.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from interlock.proofs.smt.encode import Encoding
 from interlock.proofs.smt.owed import Claim, Obligation
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, about_steps_by
+from interlock.spec.language.rows import is_of_a_row
 from interlock.spec.language.specification import Specification
 
 TIMEOUT_S = 3.0
@@ -33,9 +36,10 @@ def restating(spec: Specification, switches: dict[str, str]) -> frozenset[str]:
 
 
 def without_restating(spec: Specification, switches: dict[str, str]) -> Specification:
-    """The specification without them."""
+    """The specification without them, and without the witnesses of rows."""
     dropped = restating(spec, switches)
-    return spec.model_copy(update={"properties": tuple(p for p in spec.properties if p.id not in dropped)})
+    left = tuple(p for p in spec.properties if p.id not in dropped and not is_of_a_row(p))
+    return spec.model_copy(update={"properties": left})
 
 
 def _implied(encoding: Encoding, obligation: Obligation) -> bool:

@@ -122,7 +122,7 @@ def run_mutate(
         names: of modules, or of their packages; default: all.
         kinds: kinds of change; default: all.
         budget: seconds; what is not decided by then is undecided.
-        strict: leave out the properties that only restate an action (see :mod:`restating`).
+        strict: leave out the properties that only restate an action or a row (see :mod:`restating`).
         trace_dir: where to write ``MODULE.CHANGE.jsonl`` for each mutant with a counterexample.
         specs: modules to choose from; default: those of the specification.
 

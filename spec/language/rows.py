@@ -8,7 +8,10 @@ from typing import TypeVar
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, Fire
 from interlock.spec.language.lifecycles import Lifecycle, Row
-from interlock.spec.language.properties import Witness
+from interlock.spec.language.properties import Property, Witness
+
+PREFIX = "row-"
+"""Of the ids of these witnesses."""
 
 
 def row_witnesses(
@@ -56,6 +59,11 @@ def row_witnesses(
     return tuple(found.values())
 
 
+def is_of_a_row(p: Property) -> bool:
+    """Whether the property is the witness of a row: made from the table, it says what the table says."""
+    return isinstance(p, Witness) and p.id.startswith(PREFIX)
+
+
 _V = TypeVar("_V")
 
 
@@ -66,7 +74,7 @@ def _first(values: Mapping[str, _V], keys: tuple[str, ...], default: _V) -> _V:
 def _id(life: Lifecycle, r: Row) -> str:
     same = {x.target_state for x in life.rows if (x.source_state, x.event) == (r.source_state, r.event)}
     target = f"-to-{r.target_state}" if len(same) > 1 else ""
-    return f"row-{life.name}-{r.source_state}-{r.event}{target}".replace("_", "-")
+    return f"{PREFIX}{life.name}-{r.source_state}-{r.event}{target}".replace("_", "-")
 
 
 def _fired(life: Lifecycle, r: Row, f: Fire) -> T.Term:

@@ -30,7 +30,7 @@ def test_a_long_list_is_left_to_the_command_that_prints_it(name: str, begins: st
     said = did_you_mean(name, MANY, "interlock show")
 
     assert said.startswith(begins)
-    assert "interlock show lists all 200" in said
+    assert "interlock show lists them" in said
     assert len(said) < 160
 
 
@@ -55,7 +55,7 @@ def test_every_error_of_a_name_of_the_specification_is_short(kind: str, command:
     said = str(unknown(error.kind, error.name, error.known))
 
     assert len(said) < 250, said
-    assert f"{command} lists all {len(set(error.known))}" in said
+    assert f"{command} lists them" in said
 
 
 def test_every_name_with_a_letter_too_many_is_found() -> None:

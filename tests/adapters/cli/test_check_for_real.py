@@ -47,7 +47,7 @@ def test_a_module_is_checked_alone(tmp_path, capsys):
         (["--set", "stor_dedup=per_step"], "did you mean store_dedup"),
         (["--set", "store_dedup=never"], "known: per_step, in_flight"),
         (["--preset", "sed"], "did you mean seed?"),
-        (["--slice", "zzzz"], "unknown slice 'zzzz'; interlock show slices lists all "),
+        (["--slice", "zzzz"], "unknown slice 'zzzz'; interlock show slices lists them"),
         (["--change", "drop-conjunct:plan_stor:x"], "did you mean plan_store or "),
         (["--change", "drop-conjunct:plan_store:x"], "unknown conjunct 'x'; known: eagerly, between-steps, "),
         (["--change", "nosuch:plan_store:x"], "unknown kind of change 'nosuch'; known: drop-conjunct, "),

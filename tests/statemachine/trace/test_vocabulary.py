@@ -59,7 +59,7 @@ def test_an_event_is_modelled_or_known_not_to_be_or_refused_with_what_is_meant()
         OURS.modelled(event(0, "alocate"), "t.jsonl:2")
     said = str(refused.value)
     assert said.startswith("t.jsonl:2: unknown event 'alocate'; did you mean allocate or ")
-    assert f"(interlock show lifecycles --module {SPECIFICATION.name} lists all " in said
+    assert f"(interlock show lifecycles --module {SPECIFICATION.name} lists them" in said
 
 
 @pytest.mark.parametrize(
