@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.internal.conjecture.providers import HypothesisProvider
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 
 @contextmanager
@@ -18,3 +20,20 @@ def repeatable() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(HypothesisProvider, "_maybe_draw_constant", lambda *_, **__: None)
         yield
+
+
+def run_machine(machine: type[RuleBasedStateMachine], *, examples: int, steps: int, part: int | None = None) -> None:
+    """Random runs of a state machine, each of so many steps at most; other runs for another part."""
+    with repeatable():
+        run_state_machine_as_test(
+            machine if part is None else seed(part)(machine),
+            settings=settings(
+                max_examples=examples,
+                stateful_step_count=steps,
+                deadline=None,
+                database=None,
+                derandomize=True,
+                phases=(Phase.generate, Phase.shrink),
+                suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+            ),
+        )

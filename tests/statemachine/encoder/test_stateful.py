@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -13,10 +12,9 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 from support.encoder_engine import Engine, feature
-from support.repeatable import repeatable
+from support.repeatable import run_machine
 
 from interlock.spec.encoder import SPECIFICATION
 from interlock.spec.language.variables import Site
@@ -196,19 +194,7 @@ class Engines(RuleBasedStateMachine):
 def test_random_engines() -> None:
     fired.clear()
     actions.clear()
-    with repeatable():
-        run_state_machine_as_test(
-            Engines,
-            settings=settings(
-                max_examples=EXAMPLES,
-                stateful_step_count=STEPS,
-                deadline=None,
-                database=None,
-                derandomize=True,
-                phases=(Phase.generate, Phase.shrink),
-                suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-            ),
-        )
+    run_machine(Engines, examples=EXAMPLES, steps=STEPS)
     ours = {a.name for a in SPECIFICATION.actions if a.site == Site.SCHEDULER} - NEVER_TAKEN
     shares = {name: (fired + actions)[name] / fired["step"] for name in {*RULES, *fired, *actions, *ours}}
 

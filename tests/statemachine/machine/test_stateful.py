@@ -10,7 +10,6 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -18,13 +17,12 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 from support.kv_engine import KVEngine
 from support.kv_judge import Judge
 from support.kv_parts import Shape, Wanted, lowest
 from support.kv_slice import Follower, Slice
-from support.repeatable import repeatable
+from support.repeatable import run_machine
 from support.tape import Tape, tapes
 
 from interlock.adapters.embedded.request import Request, Status
@@ -340,30 +338,13 @@ class Engines(RuleBasedStateMachine):
             self.judge.drain()
 
 
-def run(machine: type[Engines], examples: int, steps: int, number: int) -> None:
-    """Repeatable: the number says which examples."""
-    with repeatable():
-        run_state_machine_as_test(
-            seed(number)(machine),
-            settings=settings(
-                max_examples=examples,
-                stateful_step_count=steps,
-                deadline=None,
-                database=None,
-                derandomize=True,
-                phases=(Phase.generate, Phase.shrink),
-                suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-            ),
-        )
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(900)  # a failure is shrunk, for five minutes at most
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_engines(part: int) -> None:
     happened.clear()
     examples.clear()
-    run(Engines, EXAMPLES // PARTS, STEPS, part)
+    run_machine(Engines, examples=EXAMPLES // PARTS, steps=STEPS, part=part)
     ours = {a.name for a in SPECIFICATION.actions if a.site == Site.SCHEDULER} - NEVER_TAKEN
     shares = {name: happened[name] / happened["step"] for name in (*RULES, *KINDS, *sorted(ours))}
     print(f"{examples.total()} runs, {happened['step']} steps; the rarest:")

@@ -7,7 +7,6 @@ and recovery does each of the things that it can do, or the test fails: it would
 from collections import Counter
 from typing import ClassVar
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -15,12 +14,11 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 from support.recovering import Engine
 from support.recovering_oracle import violations
 from support.recovering_replay import replayed
-from support.repeatable import repeatable
+from support.repeatable import run_machine
 
 REQUESTS_MAX = 4
 RECOVERS = (
@@ -153,18 +151,7 @@ class Runs(RuleBasedStateMachine):
 def test_recovery_keeps_all_properties_in_random_runs():
     Runs.fired.clear()
     Runs.acted.clear()
-    with repeatable():
-        run_state_machine_as_test(
-            Runs,
-            settings=settings(
-                max_examples=250,
-                stateful_step_count=50,
-                deadline=None,
-                derandomize=True,
-                database=None,
-                suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-            ),
-        )
+    run_machine(Runs, examples=250, steps=50)
     steps = sum(Runs.fired.values())
     assert {n for n, count in Runs.fired.items() if count < steps / 100} == set(), Runs.fired
     assert set(Runs.fired) == {"add", "schedule", "run", "update", "finish", "reset", "load_ends"}
