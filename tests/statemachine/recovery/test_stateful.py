@@ -151,7 +151,7 @@ class Runs(RuleBasedStateMachine):
 def test_recovery_keeps_all_properties_in_random_runs():
     Runs.fired.clear()
     Runs.acted.clear()
-    run_machine(Runs, examples=250, steps=50)
+    run_machine(Runs, examples=600, steps=50)
     steps = sum(Runs.fired.values())
     assert {n for n, count in Runs.fired.items() if count < steps / 100} == set(), Runs.fired
     assert set(Runs.fired) == {"add", "schedule", "run", "update", "finish", "reset", "load_ends"}
