@@ -6,6 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from interlock.adapters.cli.bench import bench
+from interlock.adapters.cli.bisect import bisect
 from interlock.adapters.cli.check import check
 from interlock.adapters.cli.conformance import conformance
 from interlock.adapters.cli.explain import explain
@@ -36,7 +37,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-VERBS = {verb.__name__: verb for verb in (check, prove, mutate, gate, conformance, replay, explain, show, simulate)}
+VERBS = {
+    verb.__name__: verb for verb in (check, prove, mutate, gate, bisect, conformance, replay, explain, show, simulate)
+}
 
 GROUPS = {"bench": bench}
 """Verbs that have verbs of their own."""

@@ -104,11 +104,7 @@ def gate(
         raise UsageProblem("the embedded engine runs our own machine only", f"leave out --engine for {connector}")
     if chosen is Engine.EMBEDDED and vllm is not None:
         raise UsageProblem("the embedded engine has no vLLM", "leave out --vllm, or give --engine vllm")
-    if not own and not _is_connector_name(connector):
-        raise UsageProblem(
-            f"{connector!r} names no connector",
-            "give vllm:NAME (as vllm:OffloadingConnector), package.module:Class, or interlock",
-        )
+    require_connector(connector)
     if trace_dir is not None:
         options.make_folder("--trace-dir", trace_dir)
     given = connector_config if connector_config is not None and isfile(connector_config) else None
@@ -131,7 +127,11 @@ def gate(
     return conduct(GateBinding(request, session), session, output.value)
 
 
-def _is_connector_name(name: str) -> bool:
-    """Whether it has the form MODULE:NAME; whether there is such a thing is for the gate to say."""
+def require_connector(name: str) -> None:
+    """Refuse a name without the form of one; whether there is such a connector is for the gate to say."""
     module, _, attribute = name.partition(":")
-    return attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
+    if name != OWN_MACHINE and not (attribute.isidentifier() and all(m.isidentifier() for m in module.split("."))):
+        raise UsageProblem(
+            f"{name!r} names no connector",
+            "give vllm:NAME (as vllm:OffloadingConnector), package.module:Class, or interlock",
+        )

@@ -9,3 +9,7 @@ class GateUsageError(Exception):
     def __init__(self, wrong: str, right: str) -> None:
         super().__init__(f"{wrong}; {right}")
         self.wrong, self.right = wrong, right
+
+
+class NotInRelease(GateUsageError):
+    """A release of vLLM has no connector of that name; another may."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
-from interlock.adapters.gate.errors import GateUsageError
+from interlock.adapters.gate.errors import GateUsageError, NotInRelease
 from interlock.statemachine.names import did_you_mean
 
 FACTORY = Path("vllm/distributed/kv_transfer/kv_connector/factory.py")
@@ -43,20 +43,23 @@ def require_registered(name: str, release: Path) -> None:
         release: the folder that the release is unpacked in.
 
     Raises:
-        GateUsageError: it is not there.
+        NotInRelease: it is not there.
     """
     module, _, attribute = name.partition(":")
     if module == "vllm":
         known = list(_registered(release / FACTORY))
         if known and attribute not in known:
             wrong = f"vLLM {release.name} registers no connector {attribute!r}"
-            raise GateUsageError(wrong, did_you_mean(attribute, known, f"{FACTORY}"))
+            raise NotInRelease(wrong, did_you_mean(attribute, known, f"{FACTORY}"))
     elif module.partition(".")[0] == "vllm":
         base = release.joinpath(*module.split("."))
         file = next((f for f in (base.with_suffix(".py"), base / "__init__.py") if f.is_file()), None)
         if file is None:
-            raise GateUsageError(f"{name}: vLLM {release.name} has no module {module}", "mend the name")
-        _require_class(name, file, attribute)
+            raise NotInRelease(f"{name}: vLLM {release.name} has no module {module}", "mend the name")
+        try:
+            _require_class(name, file, attribute)
+        except GateUsageError as error:
+            raise NotInRelease(error.wrong, error.right) from error
 
 
 def _find(module: str) -> ModuleSpec | None:

@@ -1,6 +1,7 @@
 """One full document of each verb, hand-made, with something in every field."""
 
 from interlock.adapters.documents.base import Document
+from interlock.adapters.documents.bisect import BisectDocument, Carried, Release
 from interlock.adapters.documents.check import CheckDocument, Run, Violation
 from interlock.adapters.documents.conformance import ConformanceDocument, Failure, SliceCoverage, Uncovered
 from interlock.adapters.documents.explain import Change, Disabled, ExplainDocument
@@ -209,6 +210,35 @@ def show() -> ShowDocument:
     )
 
 
+def bisect() -> BisectDocument:
+    found = f"{DOUBLE_STORE}:plan_store"
+    return BisectDocument(
+        **_common("bisect vllm:SimpleCPUOffloadConnector"),
+        verdict="findings",
+        reason="1 of 2 releases carry a finding",
+        connector="vllm:SimpleCPUOffloadConnector",
+        seed=0,
+        profile="quick",
+        findings=[
+            Carried(
+                id=found,
+                first="0.20.2",
+                last="0.20.2",
+                releases=["0.20.2"],
+                property=DOUBLE_STORE,
+                rule="R12",
+                side="connector",
+                summary="Block 3 is stored by job 1 and job 2.",
+                repro="interlock gate vllm:SimpleCPUOffloadConnector --vllm 0.20.2 --seed 0",
+            )
+        ],
+        releases=[
+            Release(vllm="0.20.2", verdict="findings", reason=found, scenarios=300, seconds=31.9, found=[found]),
+            Release(vllm="0.22.1", verdict="clean", reason="nothing", scenarios=300, seconds=16.3, found=[]),
+        ],
+    )
+
+
 def conformance() -> ConformanceDocument:
     return ConformanceDocument(
         **_common("conformance"),
@@ -251,4 +281,4 @@ def conformance() -> ConformanceDocument:
     )
 
 
-ALL: list[Document] = [check(), prove(), gate(), conformance(), replay(), explain(), show()]
+ALL: list[Document] = [check(), prove(), gate(), bisect(), conformance(), replay(), explain(), show()]

@@ -51,7 +51,7 @@ def test_every_verb_is_in_help_and_none_that_does_not_exist(interlock):
     text = interlock("--help").out
     listed = [line.split()[0] for line in text[text.index("Commands:") :].splitlines()[1:] if line.strip()]
 
-    verbs = ["check", "prove", "mutate", "gate", "conformance", "replay", "explain", "show", "simulate"]
+    verbs = ["check", "prove", "mutate", "gate", "bisect", "conformance", "replay", "explain", "show", "simulate"]
     assert listed == [*VERBS, *GROUPS] == [*verbs, "bench"]
 
 

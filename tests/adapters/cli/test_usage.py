@@ -14,7 +14,7 @@ from interlock.spec.language.specification import UnknownName
 BAD = [
     ([], "no verb given; give one of check, prove"),
     (["chekc"], "no such command 'chekc'; did you mean check? (see interlock --help)"),
-    (["nosuch"], "no such command 'nosuch'; known: check, prove, mutate, gate, conformance, replay, "),
+    (["nosuch"], "no such command 'nosuch'; known: check, prove, mutate, gate, bisect, conformance, "),
     (["bench", "nosuch"], "no such command 'nosuch'; known: check"),
     (["--jsn"], "no such option: --jsn"),
     (["check", "--slcie", "x"], "did you mean --slice?"),
@@ -43,6 +43,10 @@ BAD = [
     (["gate", "interlock", "--seed", "-1"], "greater than or equal to 0"),
     (["gate", "interlock", "--budget", "0"], "greater than or equal to 1"),
     (["gate", "interlock", "--trace-dir", "/etc/passwd"], "is a file; name a folder"),
+    (["bisect"], "missing argument 'CONNECTOR'"),
+    (["bisect", "Simple"], "give vllm:NAME"),
+    (["bisect", "vllm:X", "--versions", "0.20"], "names no releases; give A..B or A,B"),
+    (["bisect", "interlock", "--observer", "a:B"], "takes no --connector-config and no --observer"),
     (["gate", "interlock", "--format", "sarif"], "'sarif' is not one of 'text', 'json'"),
     (["conformance", "--slice", "tyny"], "unknown slice 'tyny'; did you mean tiny?"),
     (["conformance", "--scope", "blok=2"], "unknown sort 'blok'; did you mean block?"),
@@ -64,7 +68,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("argv", "says"), BAD, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_bad_input_is_one_line_and_exit_2(interlock, argv, says):
+def test_bad_input_is_one_line_and_exit_2(interlock, monkeypatch, argv, says):
+    # A busy machine may take so long to read the arguments that progress is shown.
+    monkeypatch.setattr("interlock.adapters.cli.progress.SILENT_S", 600.0)
     outcome = interlock(*argv)
 
     assert outcome.code == 2

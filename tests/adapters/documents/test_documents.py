@@ -16,6 +16,7 @@ OWN = {
     "check": "runs states transitions states_per_second",
     "prove": "properties obligations proved not_covered",
     "gate": "connector vllm seed profile scenarios steps rules never_exercised not_expressible findings",
+    "bisect": "findings",
     "conformance": "edges covered failures",
     "replay": "consumed events not_expressible violations longest_prefix candidates false_conjunct",
     "explain": "step enabled disabled changed",
@@ -26,6 +27,7 @@ PARTS = {
         "slice scope switches exhaustive states transitions depth seconds properties violations never_enabled"
     ),
     ("gate", "findings"): "id property rule family side summary steps new file line trace repro",
+    ("bisect", "findings"): "id first last releases",
     ("explain", "disabled"): "action false_conjuncts",
     ("replay", "violations"): "property event",
 }
