@@ -16,7 +16,8 @@ class Offering:
     """Between the lookup and the engine.
 
     A request whose load has failed computes its prompt itself, and so does one that has been put off for as long as it
-    may be (R-02, V-03): else it would be offered what cannot be had, or be told to ask later, for ever.
+    may be (R-02, V-03): else it would be offered what cannot be had, or be told to ask later, for ever. What is there
+    is offered however long that took: who waits on is waiting for blocks.
     """
 
     def __init__(self, offers: Offers, deadlines: Deadlines) -> None:
@@ -25,9 +26,11 @@ class Offering:
     def answer(self, request_id: str, found: Found) -> Found:
         """What the engine is told."""
         tokens, _ = found
-        if tokens == 0 or not self._offers.may_offer(request_id) or self._deadlines.spent(request_id, _BLOCKS):
+        if tokens == 0 or not self._offers.may_offer(request_id):
             return 0, False
         if tokens is None:
+            if self._deadlines.spent(request_id, _BLOCKS):
+                return 0, False
             self._deadlines.put_off(request_id, _BLOCKS)
         return found
 

@@ -107,6 +107,17 @@ def test_put_off_while_its_store_is_open_and_for_so_long_only(driver):
     assert d.match("A") == (0, False)  # blocks were not found for it: it asks again
 
 
+def test_what_is_there_is_offered_also_to_who_was_put_off_for_too_long(driver):
+    """It asks again because no blocks were found for it, and nobody puts it off for that."""
+    d, time = put_off(driver, deadline=5.0)
+    d.match("A")
+    d.update(completed=[1])
+    time.now = 6.0
+    d.step()
+
+    assert d.match("A") == (8, True)
+
+
 @pytest.mark.parametrize(("at_s", "answer"), [(59.9, (None, False)), (60.0, (0, False))])
 def test_unless_it_is_told_otherwise_a_request_is_put_off_for_a_minute(driver, at_s, answer):
     d, time = put_off(driver)
