@@ -246,6 +246,8 @@ class KVOffloadMachine:
             self._moves.do_each(event, self._reported(counts))
         for request in output.finished_recving:
             self._moves.do("loaded", self._lives.loaded(request, self._tracked))
+            if request in self._tracked:
+                self._running.loaded(self._tracked[request])
             if self._kept is not None:
                 self._kept.load_ended(request)
 

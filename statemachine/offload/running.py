@@ -36,7 +36,10 @@ class Running:
         self._nameless: set[int] = set()
         """Blocks that those had when they ended or lost them: they may be found, until somebody else gets them."""
         self._names_late = False
-        """Whether there has been one: the engine schedules a step before the outputs of the one before it are there."""
+        """Whether there has been one: the engine schedules a step before the outputs of the one before it are there, or
+        a request has ended that waited with what it had loaded."""
+        self._loaded: dict[str, Tracked] = {}
+        """Requests whose loads have ended, until they are let in: from now on their blocks may be found (Q13)."""
         self._looks = Looks(tracked.__getitem__)
 
     def run(self, step: ScheduledStep, visits: Sequence[Visit], anew: Sequence[str] = ()) -> None:
@@ -104,7 +107,7 @@ class Running:
         hits: list[int] = []
         allocated: list[int] = []
         for table, found, new in _got(visit):
-            hits += self._found_unnamed(visit.tracked, table, found) if found and self._names_late else found
+            hits += self._found_unnamed(visit.tracked, table, found) if self._names_late or self._loaded else found
             allocated += new
             table.blocks += (*found, *new)
         if self._slides is not None:
@@ -119,18 +122,33 @@ class Running:
         """Which of what the cache had are hits: others were named when their request had ended, or had lost them.
 
         That is so where a step is scheduled before the outputs of the one before it are there (vLLM: asynchronous
-        scheduling). We were told nothing of it: to us such a block is free, and filled by whoever finds it.
-        Any other free block that the cache claims to have is no hit, and raises.
+        scheduling), and of who had waited with what it had loaded, for want of room. We were told nothing of it: to us
+        such a block is free, and filled by whoever finds it. If who has loaded it waits still, it is named now.
+        Any other block that the cache claims to have and that has no name is no hit, and raises.
         """
         hits: list[int] = []
         for place, block in enumerate(found, len(table.blocks)):
-            if block not in self._nameless or block in self._hashed:
+            if block == NULL_BLOCK or block in self._hashed:
                 hits.append(block)
                 continue
-            self._nameless.discard(block)
-            self._moves.do("allocate", tracked.key, block)
-            self._moves.do("publish", tracked.key, block, table.group.key(tracked.request.block_hashes, place))
+            key = table.group.key(tracked.request.block_hashes, place)
+            if block in self._nameless:
+                self._nameless.discard(block)
+                self._moves.do("allocate", tracked.key, block)
+                self._moves.do("publish", tracked.key, block, key)
+                continue
+            if (loader := self._who_loaded(block)) is not None:
+                self._moves.do("publish_loaded", loader.key, block, key)
+            hits.append(block)
         return hits
+
+    def _who_loaded(self, block: int) -> Tracked | None:
+        """The request that waits with a block, which a load of its own has filled."""
+        return next((t for t in self._loaded.values() if any(block in table.blocks for table in t.tables)), None)
+
+    def loaded(self, tracked: Tracked) -> None:
+        """All loads of a request have ended: the next visit names its blocks, whether it is let in or not."""
+        self._loaded[tracked.request.request_id] = tracked
 
     def _name(self) -> None:
         """With outputs come the hashes of blocks that are full: all tokens but the last are computed."""
@@ -143,6 +161,7 @@ class Running:
 
     def publish_admitted(self, tracked: Tracked, num_tokens: int) -> None:
         """The same as for a request that was running, for one that was let in."""
+        self._loaded.pop(tracked.request.request_id, None)
         self.publish([(tracked, num_tokens)])
         self._looks.again(tracked)
 
@@ -220,6 +239,7 @@ class Running:
 
     def _clear(self, tracked: Tracked) -> None:
         self._leaves_nameless(tracked)
+        self._loaded.pop(tracked.request.request_id, None)  # nothing of its load was left to be named
         for table in tracked.tables:
             table.clear()
         tracked.next_look = 0  # with the first tokens that it gets again
@@ -229,6 +249,9 @@ class Running:
     def finished(self, tracked: Tracked) -> None:
         """A request has ended."""
         self._leaves_nameless(tracked)
+        if self._loaded.pop(tracked.request.request_id, None) is not None:
+            self._nameless.update(block for table in tracked.tables for block in table.blocks if block != NULL_BLOCK)
+            self._names_late = True
         self._looks.forget()
         self._behind.pop(tracked.request.request_id, None)
 

@@ -1,10 +1,12 @@
-"""Steps are scheduled before the outputs of the one before are there: a full block gets its hash late, and is found.
+"""Blocks that get their hashes without a word to the connector, and are found.
 
-As in vLLM's ``AsyncScheduler``, which names blocks with the outputs (``cache_blocks``): nobody tells a connector.
+With outputs, where steps are scheduled before those of the one before are there, as in vLLM's ``AsyncScheduler``; and of
+a request whose load has ended, when it is next visited (``cache_blocks``, Q13), whether there is room to let it in or not.
 """
 
 import pytest
 
+from interlock.statemachine.errors import GuardViolation
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
 
 H = 4
@@ -34,6 +36,24 @@ def filled(driver, groups=None):
     a.num_tokens, a.block_hashes = 8, ["h1", "h2"]
     d.update()
     a.num_tokens = 9
+    return d
+
+
+def loaded(driver, groups=None, **options):
+    """W has loaded two blocks, and there is no room for what it has still to compute."""
+    d = driver(chunks=8, groups=groups, options=options)
+    d.add("A", ["h1", "h2"])
+    d.admit("A", per_group(groups, 11, 12, 13))
+    jobs = d.build().store_jobs
+    d.update(completed=[j.job for j in jobs])
+    d.finish("A")
+    d.step()
+    d.add("W", ["h1", "h2"])
+    d.load("W", per_group(groups, 1, 2), external_blocks=2)
+    loads = d.build().load_jobs
+    assert {j.block for j in loads} >= {1, 2}
+    d.update(completed=[j.job for j in loads], received=["W"])
+    d.step()
     return d
 
 
@@ -97,3 +117,61 @@ def test_with_outputs_in_time_no_hit_is_looked_at_twice(driver):
     d.build()
 
     assert not d.machine._running._names_late
+
+
+@pytest.mark.parametrize("checking", [True, False])
+@pytest.mark.parametrize("groups", [None, TWO])
+@pytest.mark.parametrize("aborted", [True, False])
+def test_what_a_request_has_loaded_that_was_never_let_in_is_found(driver, groups, aborted, checking):
+    d = loaded(driver, groups, checking=checking)
+    if aborted:
+        d.finish("W")
+
+    finds(d, groups)
+
+    holders = {request for request, block in d.machine.ledger.relation("holds") if block in (1, 2)}
+    assert holders == ({"B"} if aborted else {"B", "W"})
+    assert {1, 2} <= set(d.machine.ledger.relation("hashed"))
+
+
+@pytest.mark.parametrize("groups", [None, TWO])
+def test_who_loaded_what_others_have_found_goes_on_with_it(driver, groups):
+    d = loaded(driver, groups)
+    finds(d, groups)
+    d.update()
+    d.admit("W", per_group(groups, 1, 2, 4), local_blocks=2, tokens=1)
+    d.build()
+    d.update()
+    for name in ("B", "W"):
+        d.finish(name)
+    d.step()
+
+    assert not d.machine.ledger.relation("holds")
+    assert not d.machine.has_pending_work()
+
+
+@pytest.mark.parametrize("loses", ["is looked up anew", "has no load"])
+def test_what_nobody_can_have_named_is_no_hit(driver, loses):
+    """A load that failed as a whole leaves no names, and who computes gives them as it is let in."""
+    d = driver(chunks=8)
+    if loses == "has no load":
+        d.add("W", ["h1", "h2"])
+        d.admit("W", [1, 2], tokens=3)
+        d.build()
+        d.update()
+        d.finish("W")
+    else:
+        job = d.store_one("A", "h1", block=11).job
+        d.update(completed=[job])
+        d.add("W", ["h1", "h2"])
+        d.load("W", [1], external_blocks=1)
+        (load,) = d.build().load_jobs
+        d.update(failed=[load.job], received=["W"])
+        d.match("W")
+        d.build()
+        d.update()
+
+    d.add("B", ["h1", "h2"])
+    d.admit("B", [1, 2, 3], local_blocks=1)
+    with pytest.raises(GuardViolation, match="hashed is false"):
+        d.build()
