@@ -54,6 +54,14 @@ class GroupedStores(Stores):
                 del self._behind[tracked.request.request_id]
         self._kept.scan_ends()
 
+    def store_what_was_kept(self) -> None:
+        """See the base class. Whoever has come under the id of one that has ended has no part in these jobs."""
+        ended = [tracked.request.request_id for tracked in self.finished]
+        super().store_what_was_kept()
+        for request_id in ended:
+            if request_id in self._tracked:
+                self._tracked[request_id].first_job = self._moves.next_job
+
     def _scan(self, tracked: Tracked) -> None:
         rows: list[_Row] = sorted(
             (

@@ -311,3 +311,26 @@ def test_a_block_that_comes_back_to_the_id_that_had_it_is_fenced_as_with_another
     d.admit("A", [[1, 5], [6, 7]])
 
     assert d.build().jobs_to_flush == tuple(j.job for j in stores if j.block == 1)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_also_where_its_store_is_planned_after_the_id_has_come_again(driver, at_once):
+    """There was no room while the first had the block, so what it leaves is stored with the metadata after its end."""
+    d = driver(chunks=2, groups=WINDOW, finish_store="yes")
+    d.add("X", ["h0"], tokens=5)
+    d.admit("X", [[8, 9], [10, 11]])
+    busy = d.build().store_jobs
+    d.add("A", ["h1"])
+    d.admit("A", [[1, 2], [3, 4]])
+    assert not d.build().store_jobs
+    d.update(completed=[j.job for j in busy])
+    d.finish("A")
+    d.add("A", ["g1"])
+    if not at_once:
+        stores = d.build().store_jobs
+    d.admit("A", [[1, 5], [6, 7]])
+    metadata = d.build()
+
+    of_block_1 = [j.job for j in (metadata.store_jobs if at_once else stores) if (j.request, j.block) == ("A", 1)]
+    assert len(of_block_1) == 1
+    assert list(metadata.jobs_to_flush) == of_block_1
