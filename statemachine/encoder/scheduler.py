@@ -104,6 +104,7 @@ class EncoderCacheScheduler:
         self._queued = frozenset(table.states_with("no_kv"))
         self._runners = frozenset(table.states_with("stall")) - self._queued
         self._put_off = table.reached_by("defer") | table.reached_by("stall")
+        self._held = frozenset(table.states_with("loaded")) - frozenset(table.states_with("kv_load_fails"))
 
     # -- requests ------------------------------------------------------------------------------------
 
@@ -247,7 +248,10 @@ class EncoderCacheScheduler:
             self._do("loaded", self._named(name, "finished_recving").key)
             self._forget_if_over(self._tracked[name])
         for name in output.failed_recving:
-            self._do("kv_load_fails", self._named(name, "failed_recving").key)
+            key = self._named(name, "failed_recving").key
+            # Of who has ended meanwhile the load is over, and that is all.
+            self._do("loaded" if self._state[key] in self._held else "kv_load_fails", key)
+            self._forget_if_over(self._tracked[name])
         for name, counted in output.num_computed_tokens.items():
             settled = counted - output.num_output_placeholders.get(name, 0)
             self._entries.settle(self._named(name, "num_computed_tokens"), settled, counted)

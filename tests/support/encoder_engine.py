@@ -402,7 +402,8 @@ class Engine:
             self.finish(name, "fail_unavailable")
 
     def _load_over(self, request: Request, how: str) -> None:
-        self._see("loaded" if how == "loaded" else "kv_load_fails", request.request_id)
+        over = how == "loaded" or request.status == "held"
+        self._see("loaded" if over else "kv_load_fails", request.request_id)
         if request.status == "held":
             request.kv = False
             del self.requests[request.request_id]

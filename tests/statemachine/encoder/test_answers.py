@@ -259,6 +259,20 @@ def test_a_load_of_kv_that_fails_uncovers_a_feature_and_the_request_is_asked_aga
     assert state(e, "A") == "running"
 
 
+@pytest.mark.parametrize("well", [True, False])
+def test_of_who_has_ended_while_it_loaded_nothing_is_left_however_the_load_ends(engine, well):
+    e = engine()
+    e.add("A", feature("x", 0), covered=8, loads=True)
+    e.step()
+    e.finish("A")
+    e.load_ends("A", well=well)
+    e.step()
+
+    assert "A" not in e.machine._tracked
+    e.add("A", feature("x", 0))
+    assert not e.judged().stopped
+
+
 # What is refused.
 
 

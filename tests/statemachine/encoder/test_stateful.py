@@ -110,7 +110,7 @@ class Engines(RuleBasedStateMachine):
         for name in self.of("loading", "held"):
             fate = data.draw(fates)
             if fate != "stays" and name not in self.engine._load_ended:
-                well = data.draw(st.booleans()) or name in self.of("held")
+                well = data.draw(st.booleans())
                 self.engine.load_ends(name, well=well)
                 self.count("KV loaded" if well else "KV load fails")
         for name, request in self.engine.requests.items():
