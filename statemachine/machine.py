@@ -202,7 +202,7 @@ class KVOffloadMachine:
         # Whose load has failed as a whole has lost its blocks to that (Q15); who was preempted, to the preemption.
         anew = sorted(self._anew.difference(step.preempted)) if self._anew else ()
         self._anew.clear()
-        in_order = not (self._behind or self._visits or self._running.unnamed)
+        in_order = not (self._behind or self._visits)
         self._running.run(step, self._visits, anew)
         if self._visits:
             computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))

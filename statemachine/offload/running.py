@@ -65,8 +65,6 @@ class Running:
             )
         for request_id in anew:  # behind what slides out, with which a schedule begins
             self._moves.do("look_up_anew", self._tracked[request_id].key)
-        if self.unnamed:
-            self._name()
         if allocated:
             self._moves.do_each("allocate", allocated)
             if self._nameless:
@@ -124,6 +122,8 @@ class Running:
         That is so where a step is scheduled before the outputs of the one before it are there (vLLM: asynchronous
         scheduling), and of who had waited with what it had loaded, for want of room. We were told nothing of it: to us
         such a block is free, and filled by whoever finds it. If who has loaded it waits still, it is named now.
+        So is what an output has named whose request runs, and does not compute in this step: until it does, we name
+        nothing, as the last token of a full block may be taken back (the end of a turn of a streaming session).
         Any other block that the cache claims to have and that has no name is no hit, and raises.
         """
         hits: list[int] = []
@@ -137,27 +137,16 @@ class Running:
                 self._moves.do("allocate", tracked.key, block)
                 self._moves.do("publish", tracked.key, block, key)
                 continue
-            if (loader := self._who_loaded(block)) is not None:
+            if (loader := _holder(block, self._loaded.values())) is not None:
                 self._moves.do("publish_loaded", loader.key, block, key)
+            elif (owner := _holder(block, map(self._tracked.__getitem__, self.unnamed))) is not None:
+                self._moves.do("publish", owner.key, block, key)
             hits.append(block)
         return hits
-
-    def _who_loaded(self, block: int) -> Tracked | None:
-        """The request that waits with a block, which a load of its own has filled."""
-        return next((t for t in self._loaded.values() if any(block in table.blocks for table in t.tables)), None)
 
     def loaded(self, tracked: Tracked) -> None:
         """All loads of a request have ended: the next visit names its blocks, whether it is let in or not."""
         self._loaded[tracked.request.request_id] = tracked
-
-    def _name(self) -> None:
-        """With outputs come the hashes of blocks that are full: all tokens but the last are computed."""
-        for request_id, end in list(self.unnamed.items()):
-            tracked = self._tracked[request_id]
-            known = min(end, tracked.request.num_tokens - 1)
-            self.publish([(tracked, known)])
-            if known == end:
-                self.unnamed.pop(request_id, None)
 
     def publish_admitted(self, tracked: Tracked, num_tokens: int) -> None:
         """The same as for a request that was running, for one that was let in."""
@@ -180,15 +169,17 @@ class Running:
     def _filled_prefix(self, requests: Iterable[tuple[Tracked, int]]) -> list[tuple[str, int, Key]]:
         """As :meth:`_filled`, with one group of full attention, of whose blocks each has a hash."""
         rows: list[tuple[str, int, Key]] = []
-        size, behind = self._block_size, self._behind
+        size, behind, unnamed = self._block_size, self._behind, self.unnamed
         for tracked, num_tokens in requests:
             (table,), request = tracked.tables, tracked.request
             blocks, hashes, first = table.blocks, request.block_hashes, table.published
             full = num_tokens // size
             if full > len(blocks) or full > len(hashes):
                 if full > len(hashes):
-                    self.unnamed[request.request_id], self._names_late = num_tokens, True
+                    unnamed[request.request_id], self._names_late = num_tokens, True
                 full = min(len(blocks), len(hashes))
+            elif unnamed:
+                unnamed.pop(request.request_id, None)
             if full > first:
                 if first * size < tracked.local_tokens:
                     first = min(tracked.local_tokens // size, full)
@@ -207,13 +198,13 @@ class Running:
         for tracked, num_tokens in requests:
             request, look = tracked.request, maxsize
             key, hashes = tracked.key, request.block_hashes
+            late = False
             for table in tracked.tables:
                 group, blocks, first = table.group, table.blocks, table.published
                 size = group.block_size
                 full = num_tokens // size
                 if full > len(blocks) or full * group.hashes_per_block > len(hashes):
-                    if full * group.hashes_per_block > len(hashes):
-                        self.unnamed[request.request_id], self._names_late = num_tokens, True
+                    late = late or full * group.hashes_per_block > len(hashes)
                     full = min(len(blocks), len(hashes) // group.hashes_per_block)
                 if full > first:
                     # What the cache had was found by its hash, and held since.
@@ -226,6 +217,10 @@ class Running:
                     table.published = first = full
                     self._behind[request.request_id] = tracked
                 look = min(look, (first + 1) * size)
+            if late:
+                self.unnamed[request.request_id], self._names_late = num_tokens, True
+            elif self.unnamed:
+                self.unnamed.pop(request.request_id, None)
             tracked.next_look = look if self._slides is None else min(look, self._slides.next_look(tracked))
         if self._slides is not None:
             rows = [row for row in rows if row[1] != NULL_BLOCK]
@@ -269,3 +264,8 @@ def _got(visit: Visit) -> Iterable[tuple[BlockTable, Sequence[int], Sequence[int
         known = len(table.blocks)
         cached = max(visit.tracked.local_tokens // table.group.block_size, known)
         yield table, blocks[known:cached], blocks[cached:]
+
+
+def _holder(block: int, requests: Iterable[Tracked]) -> Tracked | None:
+    """The request, of these, that has a block."""
+    return next((t for t in requests if any(block in table.blocks for table in t.tables)), None)

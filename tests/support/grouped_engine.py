@@ -149,7 +149,7 @@ class GroupedEngine(GroupedHits, GroupedWorkers):
         loaded = [r for r in self.requests.values() if r.state == "arrived" or r.name in self.broken]
         rows = [row for r in list(self.requests.values()) if r.state == "running" and (row := self._running(r, budget))]
         passed = {self.requests[row.request_id].name: self._passed(row) for row in rows}
-        self._tell_what_outputs_named()
+        self._tell_what_outputs_named(rows)
         rows += [row for r in list(self.requests.values()) if r.state in ("waiting", "arrived") and r not in preempted
                  and (row := self._waiting(r, budget))]  # fmt: skip
         for row in rows:
@@ -281,16 +281,7 @@ class GroupedEngine(GroupedHits, GroupedWorkers):
             request.tables, request.computed = [[] for _ in self.groups], 0
             return None
         self.touch(taken)
-        for block in taken:
-            if (
-                block in self.untold
-            ):  # who filled it has ended, or has lost it: so it is this one, for all that is known
-                self.untold.discard(block)
-                self.happened.add("hit of what an output has named")
-                self.record("allocate", request=request.name, block=block)
-                self.record("publish", request=request.name, block=block, hash_=named(self.key_of[block]))
-            else:
-                self.record("hit", request=request.name, block=block)
+        self._record_hits(request, taken)
         assert self._take(request, wanted) is not None
         self._tell(request, answer)
         if loads:
@@ -327,13 +318,34 @@ class GroupedEngine(GroupedHits, GroupedWorkers):
                     else:
                         self.record("publish", request=request.name, block=block, hash_=named(key))
 
-    def _tell_what_outputs_named(self):
-        for request in self.requests.values():
-            if request.state == "running":
-                for block in [b for table in request.tables for b in table if b in self.untold]:
-                    if block not in self.told.get(request.name, ()):
-                        self.untold.discard(block)
-                        self.record("publish", request=request.name, block=block, hash_=named(self.key_of[block]))
+    def _record_hits(self, request, taken):
+        for block in taken:
+            if block in self.untold and (owner := self._runs_with(block)) is not None:
+                self.untold.discard(block)
+                self.happened.add("hit of what an output has named, of one that does not go on")
+                self.record("publish", request=owner.name, block=block, hash_=named(self.key_of[block]))
+                self.record("hit", request=request.name, block=block)
+            elif (
+                block in self.untold
+            ):  # who filled it has ended, or has lost it: so it is this one, for all that is known
+                self.untold.discard(block)
+                self.happened.add("hit of what an output has named")
+                self.record("allocate", request=request.name, block=block)
+                self.record("publish", request=request.name, block=block, hash_=named(self.key_of[block]))
+            else:
+                self.record("hit", request=request.name, block=block)
+
+    def _runs_with(self, block):
+        running = (r for r in self.requests.values() if r.state == "running" and block not in self.told.get(r.name, ()))
+        return next((r for r in running if any(block in table for table in r.tables)), None)
+
+    def _tell_what_outputs_named(self, rows):
+        """Of those that go on: until a request does, its last token may be taken back."""
+        for request in [self.requests[row.request_id] for row in rows]:
+            for block in [b for table in request.tables for b in table if b in self.untold]:
+                if block not in self.told.get(request.name, ()):
+                    self.untold.discard(block)
+                    self.record("publish", request=request.name, block=block, hash_=named(self.key_of[block]))
 
     def _begin(self, metadata):
         for job in metadata.load_jobs:

@@ -191,8 +191,6 @@ class KVEngine:
             new = self._go_on(request, choose, rows)
             if new is not None:
                 scheduled.append(rows[-1].as_scheduled(tuple(new)))
-        for request in self.running if self.shape.depth > 1 else ():
-            self._publish(request, min(request.num_computed_tokens, request.num_tokens - 1))
         for request in [r for r in self.requests.values() if r.status is Status.LOADED and not empty]:
             if self.wanted is not None or choose(0, 3) < 3:
                 self._promote(request, choose, rows)
@@ -280,7 +278,12 @@ class KVEngine:
         self.put_off.pop(request.request_id, None)
         self.pool.touch(hits)
         for place, block in enumerate(hits):
-            if block in self.untold:  # who filled it has ended: so it is this one, for all that is known
+            owner = next((r for r in self.running if block in r.table), None)
+            if block in self.untold and owner is not None:  # it computes nothing in this step
+                self.untold.discard(block)
+                self.recorder("publish", request=owner.request_id, block=block, hash_=request.block_hashes[place])
+                self.recorder("hit", request=request.request_id, block=block)
+            elif block in self.untold:  # who filled it has ended: so it is this one, for all that is known
                 self.untold.discard(block)
                 self.recorder("allocate", request=request.request_id, block=block)
                 self.recorder("publish", request=request.request_id, block=block, hash_=request.block_hashes[place])
@@ -367,9 +370,11 @@ class KVEngine:
         full = min(tokens, request.num_tokens) // BLOCK_SIZE
         for place in range(request.published, full):
             block, hash_ = request.table[place], request.block_hashes[place]
+            told = block in self.pool.hashes and block not in self.untold
             self.pool.publish(block, hash_)
             self.untold.discard(block)
-            self.recorder("publish", request=request.request_id, block=block, hash_=hash_)
+            if not told:
+                self.recorder("publish", request=request.request_id, block=block, hash_=hash_)
         request.published = max(request.published, full)
 
     def _name(self, request: Request) -> None:
