@@ -37,14 +37,17 @@ class Broken:
 
 
 class _Watched:
-    """An invariant, compiled: with what is needed to evaluate it at some or all of its instances."""
+    """A conjunct of an invariant, compiled: with what is needed to evaluate it at some or all of its instances.
 
-    def __init__(self, program: Program, invariant: Invariant) -> None:
-        formula = invariant.formula
+    Args:
+        formula: the conjunct; ``part`` tells it from the others of the invariant.
+    """
+
+    def __init__(self, program: Program, invariant: Invariant, formula: T.Term, part: int) -> None:
         self.id = invariant.id
         self.vars = formula.vars if isinstance(formula, T.Forall) else ()
         violation = negation_normal(formula.body if isinstance(formula, T.Forall) else formula, False)
-        self.name = invariant.id.replace("-", "_")
+        self.name = invariant.id.replace("-", "_") + (f"_{part}" if part else "")
         self.violation = violation
         self.watches = [
             (t.symbol, _Watch(program, self, number, t)) for number, t in enumerate(triggers(self.vars, violation))
@@ -121,7 +124,9 @@ class Checks:
         """Those that cannot be compiled: they prime what a quantifier binds, or what is not always defined."""
         for p in properties:
             if isinstance(p, Invariant):
-                self.watched.append(_Watched(program, p))
+                # One by one: what a conjunct says of all x, a change leads to at x; what all say together, nowhere.
+                conjuncts = p.formula.args if isinstance(p.formula, T.And) else (p.formula,)
+                self.watched += [_Watched(program, p, f, part) for part, f in enumerate(conjuncts)]
             elif isinstance(p, BoundaryClause):
                 self._add_clause(p)
             elif isinstance(p, ActionProperty):

@@ -8,6 +8,8 @@ import pytest
 from support.synthetic import Synthetic
 
 from interlock.proofs.replay import run_replay
+from interlock.spec.kv import SPECIFICATION
+from interlock.statemachine.trace import Trace, event, header
 
 EVENTS = 100_000
 SECONDS_MAX = 60
@@ -39,3 +41,32 @@ def test_the_cost_of_an_event_does_not_grow_with_the_log():
     long = time.process_time() - begin
 
     assert long <= 4 * short * 2.5
+
+
+def one_prompt_stored_at_once(blocks):
+    """A request whose whole prompt is stored in one step, and then reported block by block."""
+    names = [f"b{i}" for i in range(blocks)]
+    calls = [("add_request", {"request": "A"})]
+    calls += [("allocate", {"request": "A", "block": b, "allocation": 1}) for b in names]
+    calls += [("publish", {"request": "A", "block": b, "hash": f"h-{b}"}) for b in names]
+    calls += [
+        ("plan_store", {"request": "A", "block": b, "chunk": f"c-{b}", "job": f"j-{b}", "allocation": 1}) for b in names
+    ]
+    calls += [("build_connector_meta", {}), ("update_from_output", {})]
+    calls += [("acknowledge", {"job": f"j-{b}"}) for b in names]
+    head = header(SPECIFICATION, source="test", switches=SPECIFICATION.switch_values(), scope={"worker": 1})
+    return Trace(head, tuple(event(i, name, **fields) for i, (name, fields) in enumerate(calls)), "at once")
+
+
+def test_an_event_costs_at_most_what_is_under_way():
+    seconds = {}
+    for blocks in (40, 40, 400):  # the first one compiles
+        log = one_prompt_stored_at_once(blocks)
+        begin = time.process_time()
+        result = run_replay(log)
+        seconds[blocks] = time.process_time() - begin
+
+        assert result.verdict == "holds", result.reason
+
+    # 20 times was measured; 130 times where each change looked at every pair of chunk and job.
+    assert seconds[400] <= 50 * seconds[40]
