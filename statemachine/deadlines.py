@@ -17,9 +17,14 @@ class Deadlines:
 
     Args:
         limit: from the first no to the end, in units of the clock.
+
+    Raises:
+        ValueError: the limit is no number, or below 0.
     """
 
     def __init__(self, limit: float, clock: Clock) -> None:
+        if not isinstance(limit, int | float) or isinstance(limit, bool) or not limit >= 0:
+            raise ValueError(f"deadline is {limit!r}; give units of the clock, at least 0")
         self._limit, self._clock = limit, clock
         self._ends: dict[str, dict[str, float]] = {}
         self._queue: list[tuple[float, Held]] = []

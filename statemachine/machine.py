@@ -42,6 +42,7 @@ from interlock.statemachine.port import (
     ScheduledStep,
 )
 from interlock.statemachine.recovery import Offers
+from interlock.statemachine.sizes import refuse_what_is_no_size
 
 
 class KVOffloadMachine:
@@ -70,6 +71,7 @@ class KVOffloadMachine:
         UnknownPolicy: there is no policy of that name.
         UnsupportedSwitch: the machine does not run one of the switches' values, or not with these limits.
         UnsupportedGroups: blocks of a group do not end where hashes do.
+        UnknownName, MissingSwitches: the switches are not a value of every one.
         ValueError: a size is not a whole number of at least 1 (chunks: 0), or the deadline is below 0.
     """
 
@@ -92,13 +94,8 @@ class KVOffloadMachine:
         record: Record | None = None,
         spec: Specification = SPECIFICATION,
     ) -> None:
-        for name, size, least in (
-            ("block_size", block_size, 1), ("num_chunks", num_chunks, 0), ("num_workers", num_workers, 1),
-        ):  # fmt: skip
-            if not isinstance(size, int) or isinstance(size, bool) or size < least:
-                raise ValueError(f"{name} is {size!r}; give a whole number of at least {least}")
-        if not deadline >= 0:
-            raise ValueError(f"deadline is {deadline!r}; give units of the clock, at least 0")
+        refuse_what_is_no_size(block_size=(block_size, 1), num_chunks=(num_chunks, 0), num_workers=(num_workers, 1))
+        deadlines = Deadlines(deadline, clock)
         self.contained = 0
         self._contain = contain
         values = spec.switch_values() if switches is None else dict(switches)
@@ -135,7 +132,7 @@ class KVOffloadMachine:
         self._loads = Loads(moves, self._groups, hash_tokens=block_size, rules=self._rules)
         self._preempted: tuple[str, ...] = ()
         self._flushes = Flushes(moves, None if self._rules is None else partial(self._is_fenced, self._rules))
-        self._offering = Offering(offers or Offers(), Deadlines(deadline, clock))
+        self._offering = Offering(offers or Offers(), deadlines)
         self._phase = self.ledger.function("phase")
         self._request_state = self.ledger.function("request_state")
         self._lives = Lives(self._request_state, moves.ids)

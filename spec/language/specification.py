@@ -104,6 +104,25 @@ class Specification(Declaration):
             values[name] = value
         return values
 
+    def complete(self, switches: Mapping[str, str]) -> dict[str, str]:
+        """The same values, if there is one of every switch: a value that no term names would run as some other one.
+
+        Raises:
+            UnknownName: no such switch, or no such value of it.
+            MissingSwitches: a switch has no value.
+        """
+        values = self.switch_values(self.presets[0].name, dict(switches))
+        missing = [name for name in values if name not in switches]
+        if missing:
+            raise MissingSwitches(missing)
+        return dict(switches)
+
+    def __repr__(self) -> str:
+        """Short, because it stands in signatures and in failures of tests; ``model_dump_json`` has all."""
+        return f"<Specification {self.name} {self.digest}>"
+
+    __str__ = __repr__
+
 
 class ByDigest:
     """A specification as a key: equal to any other that declares the same."""
@@ -129,6 +148,17 @@ class UnknownName(KeyError):
 
     def __str__(self) -> str:
         return f"unknown {self.kind} {self.name!r}; known: {', '.join(self.known)}"
+
+
+class MissingSwitches(ValueError):
+    """Values were given, and not of every switch."""
+
+    def __init__(self, missing: list[str]) -> None:
+        self.missing = missing
+        others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        super().__init__(
+            f"no value for switch {missing[0]}{others}; start from a preset: spec.switch_values(changes={{...}})"
+        )
 
 
 _Named = TypeVar("_Named", Sort, Enumeration, Switch, Preset, Slice, Lifecycle, Action, StateVar)

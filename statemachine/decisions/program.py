@@ -131,13 +131,14 @@ def compile_program(
 
     Raises:
         CompileError: something has no constant-time form; names the action.
+        UnknownName, MissingSwitches: ``switches`` are not a value of every switch.
     """
     return _compile(ByDigest(spec), tuple(sorted(switches.items())), site, wanted or Wanted())
 
 
 @lru_cache(maxsize=64)
 def _compile(key: ByDigest, settings: tuple[tuple[str, str], ...], site: Site, wanted: Wanted) -> Program:
-    spec, switches = key.spec, dict(settings)
+    spec, switches = key.spec, key.spec.complete(dict(settings))
     tables = compile_tables(spec, switches)
     # How a relation is kept depends on all that is asked of it, so the text is written until it asks nothing new.
     text = _Text(spec, switches, site, tables, wanted, lay_out(spec, wanted.once, wanted.bounded))

@@ -23,6 +23,7 @@ from interlock.statemachine.encoder.port import EncoderMetadata, EncoderOutput, 
 from interlock.statemachine.encoder.tracked import Tracked, Visit
 from interlock.statemachine.errors import NoOpenVisit, RequestIdInUse, UnknownRequest, UnknownTransfer
 from interlock.statemachine.pool import policy_named
+from interlock.statemachine.sizes import refuse_what_is_no_size
 from interlock.statemachine.table import Move
 
 
@@ -44,7 +45,9 @@ class EncoderCacheScheduler:
 
     Raises:
         UnknownPolicy: there is no policy of that name.
-        ValueError: the switches are of a connector that has nothing in transit, and this one fetches.
+        UnknownName, MissingSwitches: the switches are not a value of every one.
+        ValueError: the switches are of a connector that has nothing in transit, and this one fetches; or a size is not
+            a whole number of at least 1 (cells: 0), or the deadline is below 0.
     """
 
     def __init__(
@@ -64,6 +67,10 @@ class EncoderCacheScheduler:
         record: Record | None = None,
         spec: Specification = SPECIFICATION,
     ) -> None:
+        refuse_what_is_no_size(
+            num_slots=(num_slots, 1), num_cells=(num_cells, 0), num_workers=(num_workers, 1),
+            num_kv_shares=(num_kv_shares, 1),
+        )  # fmt: skip
         self.contained = 0
         self._contain = contain
         self._tracked: dict[str, Tracked] = {}

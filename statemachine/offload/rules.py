@@ -86,8 +86,12 @@ class GroupRules:
 
     @classmethod
     def of(cls, values: Mapping[str, str] | None = None) -> GroupRules:
-        """As the specification has it under values of its switches; the default preset if not given."""
-        values = SPECIFICATION.switch_values() if values is None else values
+        """As the specification has it under values of its switches; the default preset if not given.
+
+        Raises:
+            UnknownName, MissingSwitches: the values are not of every switch.
+        """
+        values = SPECIFICATION.switch_values() if values is None else SPECIFICATION.complete(values)
         return _asked(tuple((name, values[name]) for name in _SWITCHES))
 
     def touched(self, *, windowed: bool, place: Place) -> bool:

@@ -39,6 +39,10 @@ class LoadRecovery:
     Args:
         switches: a value for every switch of the specification; the default preset if not given. The failure
             policy is one of them.
+
+    Raises:
+        UnknownName, MissingSwitches: the switches are not a value of every one.
+        ValueError: there is no group.
     """
 
     def __init__(
@@ -48,6 +52,8 @@ class LoadRecovery:
         switches: Mapping[str, str] | None = None,
         spec: Specification = SPECIFICATION,
     ) -> None:
+        if not groups:
+            raise ValueError("groups is empty; name one at least")
         values = spec.switch_values() if switches is None else dict(switches)
         self._groups = tuple(groups)
         self._books = Books(spec, values, self._groups)
