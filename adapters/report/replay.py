@@ -14,7 +14,8 @@ def render(document: ReplayDocument) -> RenderableType:
     """How far the specification explains the trace, the false conjunct, the candidates, the conclusion."""
     hidden = f", {counted(document.hidden_lines, 'hidden line')} passed over" if document.hidden_lines else ""
     consumed = f"{document.consumed:,} of {counted(document.events, 'event')} consumed"
-    parts: list[RenderableType] = [Text(consumed + hidden)]
+    # Interrupted, it knows nothing of the trace, not even how long it is.
+    parts: list[RenderableType] = [Text(consumed + hidden)] if document.events or document.verdict == "holds" else []
     if document.warnings:
         parts.append(block("Warnings:", document.warnings))
     if document.not_expressible:

@@ -356,7 +356,11 @@ def markdown(rows: Iterable[ListedDecision]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print a listing; 2 for arguments that mean nothing."""
+    """Print a listing, or what it lists; 2 for arguments that mean nothing."""
+    if {"-h", "--help"} & set(arguments):
+        print(__doc__)
+        print(f"PART is one of {', '.join(PARTS)}; PRESET is a preset of the part's module: interlock show presets")
+        return 0
     names = [*arguments, *("interlock", "kv")[len(arguments) :]]
     preset, part = names[:2]
     known = [p.name for p in PARTS[part].spec.presets] if part in PARTS else []

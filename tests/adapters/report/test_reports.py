@@ -90,6 +90,15 @@ def test_nobodys_text_is_read_as_markup(report):
     assert ("[bold]x[/nonsense]" in text) == ("[bold]x" in json.dumps(hostile))
 
 
+def test_an_interrupted_replay_does_not_say_how_much_it_consumed():
+    nothing = {"verdict": "inconclusive", "reason": "interrupted after 9.0 s", "consumed": 0, "events": 0}
+    rest = {"not_expressible": {}, "violations": [], "longest_prefix": 0, "candidates": [], "false_conjunct": None}
+    text = as_text(replay.render(documents.replay().model_copy(update={**nothing, **rest, "not_judged": {}})))
+
+    assert "consumed" not in text
+    assert "interrupted after 9.0 s" in text
+
+
 def test_markdown_escapes_bars_so_that_rows_stay_rows():
     text = as_text(show.markdown(documents.show()))
     header, rule, row = text.splitlines()[2:5]

@@ -16,7 +16,7 @@ from interlock.spec.language.variables import Site
 from interlock.statemachine import machine, offload, pool
 from interlock.statemachine.decisions import compile_program
 from interlock.statemachine.decisions.layout import lay_out
-from interlock.statemachine.decisions.listing import listing, markdown
+from interlock.statemachine.decisions.listing import PARTS, listing, main, markdown
 from interlock.statemachine.errors import CompileError, GuardViolation, IllegalTransition, RangeViolation
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.table import compile_table
@@ -89,6 +89,14 @@ def test_the_listing_says_what_is_compiled_and_what_is_not():
     assert head == "| how | kind | where | what | switches | source |"
     assert len(lines) == len(rows)
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {7}
+
+
+def test_the_listing_says_how_it_is_asked(capsys):
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+
+    assert "listing [PRESET [PART]]" in said
+    assert all(part in said for part in PARTS)
 
 
 def test_the_listing_shows_what_the_switches_leave_nothing_of_as_true():
