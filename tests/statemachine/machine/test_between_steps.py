@@ -89,3 +89,17 @@ def test_a_block_that_was_given_away_since_is_found_by_nobody(driver):
     d.admit("B", [1, 2], local_blocks=1)
     with pytest.raises(GuardViolation, match=r"hit\(B, 1\)"):
         d.build()
+
+
+def test_a_preemption_counts_for_a_request_whose_id_has_come_again(driver):
+    """Who was aborted before a metadata is passed over in it, and in no later one."""
+    d = driver()
+    d.add("A", ["h1"])
+    d.finish("A")
+    d.step()
+    d.add("A", ["h2"])
+    d.admit("A", [1, 2], tokens=4)
+    (job,) = d.build().store_jobs
+    d.update()
+
+    assert d.build(preempted=["A"]).jobs_to_flush == (job.job,)
