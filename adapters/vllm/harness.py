@@ -141,18 +141,38 @@ class Harness:
     def _weights(self) -> str:
         return f"weights {self._resets}" if self._resets else ""
 
-    def step(self) -> None:
-        """schedule, the worker's step, and update_from_output of the oldest, once as many are ahead as may be."""
+    def step(self, *, flushes_end: bool = False) -> None:
+        """schedule, the worker's step, and update_from_output of the oldest, once as many are ahead as may be.
+
+        Args:
+            flushes_end: what the step flushes is reported with it.
+        """
         output = self.scheduler.schedule()
         decoded = self.recorder.decoded
         for job in decoded.jobs:
             self.jobs.add(job, self._expected(job))
-        self.jobs.flush(decoded.flushed)
+        self.jobs.flush(decoded.flushed, ends=flushes_end)
         tokens = self._forward(output)
         report = self._report(output.finished_req_ids)
         self._ran.append(_Ran(output, model_output(tokens, kv_connector_output=told(report)), report))
         if len(self._ran) == self.constructor.sizes.depth:
             self._process(self._ran.popleft())
+
+    def goes_on(self, *, slowly: bool) -> bool:
+        """What the engine core does if it has a reason to (v1/engine/core.py, ``has_work``); False if it has none.
+
+        Args:
+            slowly: only those copies have ended that the step flushes; otherwise all have.
+        """
+        if not (self.scheduler.has_requests() or self._ran):
+            return False
+        if not self.scheduler.has_requests():
+            self._process(self._ran.popleft())
+            return True
+        while not slowly and self.complete(0):
+            pass
+        self.step(flushes_end=True)
+        return True
 
     def _process(self, ran: _Ran) -> None:
         self.recorder.update_from_output(ran.report)

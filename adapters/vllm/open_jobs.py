@@ -20,12 +20,14 @@ class OpenJob:
     Args:
         expected: of a store, what its chunks should hold afterwards.
         copied: its bytes have moved, or its copy has failed.
+        flushed: a worker was told to wait for it, so that it could have been reported with that very step.
         completing: it is reported with the next step.
     """
 
     job: Job
     expected: tuple[Content, ...]
     copied: bool = False
+    flushed: bool = False
     failed: bool = False
     completing: bool = False
     checked: bool = False
@@ -57,12 +59,18 @@ class OpenJobs:
         """The bytes of the nth oldest job that are still to move, move now."""
         return self._nth(nth, lambda o: not o.copied, self._copies)
 
-    def flush(self, ids: Collection[str]) -> None:
-        """handle_preemptions: a barrier before the forward."""
+    def flush(self, ids: Collection[str], *, ends: bool = False) -> None:
+        """handle_preemptions: a barrier before the forward.
+
+        Args:
+            ends: the report of this step says so already.
+        """
         for o in self._open:
             if o.job.id in ids:
                 self._copies(o)
                 self._check_store(o)
+                o.flushed = True
+                o.completing |= ends
 
     def end(self) -> tuple[list[Job], list[Job]]:
         """Jobs that end with this step: those that are done, and those that have failed."""

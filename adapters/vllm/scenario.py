@@ -31,10 +31,17 @@ from typing import Any
 
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.harness import VOCABULARY, DriveError, Harness
-from interlock.adapters.vllm.stage import Shapes, Stage
+from interlock.adapters.vllm.observers.none import NoObserver
+from interlock.adapters.vllm.stage import Playing, Shapes, Stage
 from interlock.adapters.vllm.timeout import StepTimeoutError, time_limit
 
 Scenario = Sequence[dict[str, Any]]
+
+REST_STEPS = 16
+"""Steps after which an engine without requests rests, or never does."""
+
+SLOW_STEPS = 4
+"""Steps that a copy may take at most."""
 
 CONSTRUCT_SECONDS = 40.0
 """The first scheduler of a process compiles what our machines run: seconds, on a busy machine many."""
@@ -105,7 +112,17 @@ class KvHarness(Harness):
         return type(self.scheduler.connector).__mro__
 
     def owed(self) -> dict[str, list[str]] | None:
-        """Nothing that this harness could tell."""
+        """Jobs on which no report will ever come: the engine rests, and makes no step until a request arrives.
+
+        Nothing is known where requests are left, or jobs are not seen. Copies take longer than the first few steps; what a step flushes ends
+        with it.
+        """
+        if self.scheduler.has_unfinished_requests() or isinstance(self.recorder.observer, NoObserver):
+            return None
+        for step in range(REST_STEPS):
+            if not self.goes_on(slowly=step < SLOW_STEPS):
+                left = [j.job.id for j in self.jobs if not j.flushed]
+                return {"issued-jobs-complete": left} if left else {}
         return None
 
     def open_jobs(self) -> list[str]:
@@ -203,14 +220,26 @@ def play(
         except Exception as error:
             played.error = _crash(index, error, playing.under_test)
             break
-    played.faults = [fault.to_json() for fault in playing.faults]
     played.steps = playing.steps
     played.open_jobs = playing.open_jobs()
     played.unfinished = playing.unfinished
-    played.owed = playing.owed()
     played.free_blocks = playing.scheduler.kv_cache_manager.block_pool.get_num_free_blocks()
+    if played.error is None:
+        _rest(played, playing, len(operations), step_seconds)
+    played.faults = [fault.to_json() for fault in playing.faults]
     played.seconds = time.perf_counter() - start
     return played
+
+
+def _rest(played: Played, playing: Playing, index: int, seconds: float) -> None:
+    """What is owed once nothing changes any more."""
+    try:
+        with time_limit(seconds, "coming to rest"):
+            played.owed = playing.owed()
+    except StepTimeoutError as error:
+        played.error = {"kind": "timeout", "operation": index, "message": str(error)}
+    except Exception as error:
+        played.error = _crash(index, error, playing.under_test)
 
 
 CONNECTOR_CODE = ("/kv_connector/", "/kv_offload/", "/simple_kv_offload/", "/ec_connector/")

@@ -18,11 +18,12 @@ class Flushes:
         self._moves, self._is_fenced = moves, is_fenced
         self._must_flush = moves.ledger.relation("must_flush")
         self._is_load = moves.ledger.term("is_load")
+        self._stepping = moves.ledger.condition("order_flush", "something-to-do")
         self._none_is_due = moves.ledger.condition("build_connector_meta", "last-jobs-are-flushed")
 
     def order(self) -> None:
-        """Those that have to go with this metadata."""
-        if self._must_flush:
+        """Those that have to go with this metadata; where the engine steps, but not for us, with the next."""
+        if self._must_flush and self._stepping():
             for job in sorted(self._must_flush):
                 self._moves.do(self._flush_of(job), job)
                 if self._is_fenced is not None and not self._is_fenced(job):

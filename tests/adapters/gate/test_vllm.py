@@ -5,6 +5,8 @@ import time
 import pytest
 
 from interlock.adapters.gate import run_gate
+from interlock.adapters.gate.judge import LEFT_OPEN
+from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.trace import read_trace
 
 pytestmark = pytest.mark.vllm
@@ -22,16 +24,15 @@ def test_the_double_store_is_found(version: str, tmp_path) -> None:
     result = gate("SimpleCPUOffloadConnector", version, trace_dir=tmp_path)
 
     assert result.verdict == "findings"
-    assert [f.property for f in result.findings] == ["no-block-stored-twice-in-flight"]
-    (finding,) = result.findings
-    assert finding.steps <= 6
+    twice, left = result.findings
+    assert (twice.property, left.property) == ("no-block-stored-twice-in-flight", LEFT_OPEN)
+    assert twice.steps <= 6
     assert (tmp_path / "no-block-stored-twice-in-flight.plan_store.jsonl").exists()
 
 
 @pytest.mark.parametrize(
     ("connector", "version"),
     [
-        ("SimpleCPUOffloadConnector", "0.22.1"),
         ("SimpleCPUOffloadConnector", "0.32.0"),
         ("OffloadingConnector", "0.22.1"),
         ("OffloadingConnector", "0.32.0"),
@@ -42,7 +43,25 @@ def test_releases_without_the_fault_are_clean(connector: str, version: str) -> N
 
     assert result.verdict == "clean", result.reason
     assert result.rules["no-block-stored-twice-in-flight"] > 100
+    assert result.rules[LEFT_OPEN] > 50
     assert {"resets", "several workers", "asynchronous scheduling"} <= set(result.never_exercised)
+
+
+@pytest.mark.parametrize(
+    ("connector", "version", "left"),
+    [
+        ("OffloadingConnector", "0.20.2", True),  # PR 42611 is in 0.22.0
+        ("OffloadingConnector", "0.22.1", False),
+        ("SimpleCPUOffloadConnector", "0.22.1", True),  # which it left as it was
+        ("SimpleCPUOffloadConnector", "0.32.0", False),
+    ],
+)
+def test_what_an_engine_at_rest_leaves_open_is_found_as_the_presets_have_it(connector, version, left) -> None:
+    result = gate(connector, version, properties=[LEFT_OPEN])
+    preset = next(p for p in SPECIFICATION.presets if p.name == f"vllm-{version}/{connector}")
+
+    assert [f.id for f in result.findings] == [f"{LEFT_OPEN}:rest"] * left
+    assert (preset.values["idle"] == "none") == left
 
 
 def test_a_connector_without_an_observer_is_inconclusive_unless_that_is_enough() -> None:
@@ -72,6 +91,14 @@ def test_a_switch_of_the_specification_changes_our_machine_on_a_real_scheduler()
     assert [f.property for f in result.findings] == ["no-block-stored-twice-in-flight"]
     assert {f.side for f in result.findings} == {"connector"}
     assert "interlock --engine vllm --vllm 0.32.0" in result.findings[0].repro
+
+
+@pytest.mark.parametrize("idle", ["none", "flush_before_plan"])
+def test_what_becomes_of_open_jobs_at_rest_is_seen_on_a_real_scheduler(idle: str) -> None:
+    result = ours("0.32.0", modules=["kv"], sets={"idle": idle})
+
+    assert [f.id for f in result.findings] == [f"{LEFT_OPEN}:rest"]
+    assert ours("0.32.0", modules=["kv"], sets={"idle": "drain"}, properties=[LEFT_OPEN]).verdict == "clean"
 
 
 def test_our_machine_keeps_its_sources_through_a_preemption_that_it_hears_of_late() -> None:
