@@ -87,6 +87,17 @@ class ImpossibleGrant(SpecificationViolation):
         )
 
 
+class MissingBlocks(SpecificationViolation):
+    """A request has filled a block that it was not said to have: a report is missing, or comes too late."""
+
+    def __init__(self, request_id: str, tokens: int, blocks: int, block_size: int) -> None:
+        super().__init__(
+            f"build_connector_meta: request {request_id!r} fills {tokens} tokens, "
+            f"and has {blocks} block(s) of {block_size}: "
+            "give each block that it gets in new_block_ids, or in update_state_after_alloc if it was waiting"
+        )
+
+
 class UnknownPolicy(ValueError):
     """No eviction policy has this name."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress, count, islice, repeat
 from sys import maxsize
 
+from interlock.statemachine.errors import MissingBlocks
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.looks import Looks
 from interlock.statemachine.offload.moves import Moves
@@ -174,10 +175,11 @@ class Running:
             (table,), request = tracked.tables, tracked.request
             blocks, hashes, first = table.blocks, request.block_hashes, table.published
             full = num_tokens // size
-            if full > len(blocks) or full > len(hashes):
-                if full > len(hashes):
-                    unnamed[request.request_id], self._names_late = num_tokens, True
-                full = min(len(blocks), len(hashes))
+            if full > len(blocks):
+                raise MissingBlocks(request.request_id, num_tokens, len(blocks), size)
+            if full > len(hashes):
+                unnamed[request.request_id], self._names_late = num_tokens, True
+                full = len(hashes)
             elif unnamed:
                 unnamed.pop(request.request_id, None)
             if full > first:
@@ -203,9 +205,11 @@ class Running:
                 group, blocks, first = table.group, table.blocks, table.published
                 size = group.block_size
                 full = num_tokens // size
-                if full > len(blocks) or full * group.hashes_per_block > len(hashes):
-                    late = late or full * group.hashes_per_block > len(hashes)
-                    full = min(len(blocks), len(hashes) // group.hashes_per_block)
+                if full > len(blocks):
+                    raise MissingBlocks(request.request_id, num_tokens, len(blocks), size)
+                if full * group.hashes_per_block > len(hashes):
+                    late = True
+                    full = len(hashes) // group.hashes_per_block
                 if full > first:
                     # What the cache had was found by its hash, and held since.
                     if first * size < tracked.local_tokens:

@@ -44,6 +44,11 @@ from interlock.statemachine import errors as e
             e.NoOpenVisit("can_allocate"),
             "can_allocate: schedule() is not in a visit to that request; ensure_cache_available opens it",
         ),
+        (
+            e.MissingBlocks("A", 8, 1, 4),
+            "build_connector_meta: request 'A' fills 8 tokens, and has 1 block(s) of 4: give each block that it gets in "
+            "new_block_ids, or in update_state_after_alloc if it was waiting",
+        ),
         (e.UnknownPolicy("fifo", ("lru", "arc")), "unknown eviction policy 'fifo'; known: lru, arc"),
         (e.UnsupportedSwitch("mode lazy is not run", "use eager"), "mode lazy is not run; use eager"),
     ],

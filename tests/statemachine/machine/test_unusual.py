@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.statemachine.errors import ImpossibleGrant, RequestIdInUse, UnknownRequest
+from interlock.statemachine.errors import ImpossibleGrant, MissingBlocks, RequestIdInUse, UnknownRequest
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
 from interlock.statemachine.machine import KVOffloadMachine
 from interlock.statemachine.port import ScheduledRequest, ScheduledStep
@@ -214,3 +214,21 @@ def test_what_is_to_be_asked_about_later_cannot_be_granted(driver):
 
     with pytest.raises(ImpossibleGrant, match="where its lookup has found 0"):
         d.machine.update_state_after_alloc(b, [[5], [6]], 4)
+
+
+@pytest.mark.parametrize(
+    ("groups", "got"),
+    [(None, [1]), ((FullAttention(4), SlidingWindow(4, 4)), [[1], [2]])],
+    ids=["one-group", "two-groups"],
+)
+def test_a_request_that_fills_a_block_of_which_nobody_told_is_named(driver, groups, got):
+    """B-148: the engine allocates a block for an answer and reports none."""
+    d = driver(chunks=8, groups=groups)
+    d.add("A", ["h1", "h2"])
+    d.admit("A", got, tokens=4)
+    d.build()
+    d.update()
+    d.go_on("A", 4, 4)
+
+    with pytest.raises(MissingBlocks, match=r"request 'A' fills 8 tokens, and has 1 block.s. of 4: give each block"):
+        d.build()
