@@ -43,7 +43,7 @@ class Row(PublicFailure):
 
     Args:
         seen: what the mutant fails with.
-        switches, change: of the specification; or ``patch``: replaces a method of the machine or of one of its parts,
+        switches, change: of the specification, switches also where the play has asked for another value; or ``patch``: replaces a method of the machine or of one of its parts,
             given the one that was there.
     """
 
@@ -60,7 +60,7 @@ class Row(PublicFailure):
             monkeypatch.setattr(part, name, patched(getattr(part, name)))
 
         with pytest.raises((AssertionError, SpecificationViolation, LookupError), match=self.seen):
-            self.play(lambda **sizes: driver(**sizes, spec=spec, **self.switches))
+            self.play(lambda **asked: driver(**{**asked, **self.switches}, spec=spec))
 
 
 class Rows(list):

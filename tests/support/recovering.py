@@ -465,7 +465,7 @@ class Engine:
             if r.status == "held":
                 continue
             if done.ends:
-                self._end(r, keeps_blocks=done.status == "held", unsettled=False)
+                self._end(r, keeps_blocks=done.status == "held", unsettled=False, parked=done.parked)
                 continue
             r.status, r.computed, r.placeholders = done.status, done.num_computed_tokens, done.placeholders
             r.cached, r.external = done.num_cached_tokens, done.num_external_tokens
@@ -486,11 +486,12 @@ class Engine:
     def _unhash(self, b):
         self.hashes.pop(b, None)
 
-    def _let_go(self, r):
-        """Blocks that an unprocessed step of r may write are free once it is processed."""
+    def _let_go(self, r, parked=None):
+        """Blocks that an unprocessed step of r may write are free once it is processed; `parked`: recovery says which."""
         table, r.table = r.table, []
-        for s in self.steps:
-            if r.name in s.scheduled and s is not self.updating:
+        for age, s in enumerate(self.steps):
+            writes = r.name in s.scheduled and s is not self.updating
+            if writes if parked is None else age in parked:
                 self.parked[s.slot].update(table)
         self._release(reversed(table))
 
@@ -519,7 +520,7 @@ class Engine:
         r.computed = r.external = 0
         r.status = "preempted"
 
-    def _end(self, r, *, keeps_blocks, unsettled=True):
+    def _end(self, r, *, keeps_blocks, unsettled=True, parked=None):
         if unsettled:
             self._unhash_unsettled(r)
         self._disown(r)
@@ -527,9 +528,9 @@ class Engine:
         r.computed = r.external = r.cached = 0
         r.status = "held"
         if not keeps_blocks:
-            self._forget(r)
+            self._forget(r, parked)
 
-    def _forget(self, r):
-        self._let_go(r)
+    def _forget(self, r, parked=None):
+        self._let_go(r, parked)
         r.status = "absent"
         self.order.remove(r.name)

@@ -33,13 +33,14 @@ class Row(PublicFailure):
 
     Args:
         seen: what the mutant fails with; ``read``: a forward reads what is not its own prefix.
-        shows: the event by which the run comes to what was reported.
+        shows: the event by which the run comes to what was reported; lacks: one that it must not come to.
     """
 
     scenario: tuple
     seen: str
     patch: tuple[type, str, Callable]
     shows: str = "acknowledge_failure"
+    lacks: str = ""
 
 
 def counted_as_done(note):
@@ -78,8 +79,38 @@ def frees_at_once(finish):
     return patched
 
 
+def nobody_hears_of_it(report):
+    def patched(self, worker, job):
+        if worker.state(job) == "copy_failed":
+            del worker.copies[job]  # whoever copied has gone, and nobody has said so
+        else:
+            report(self, worker, job)
+
+    return patched
+
+
+def its_statistics_decide(report):
+    def patched(self, job):
+        loads = not self.copies[job].is_store
+        return report(self, job) and not loads
+
+    return patched
+
+
 FAILS = (Fail(), *ENDS, Step(), Step(), Step())
 ROWS = [
+    Row(
+        "B-122", "a load that fails ends", FAILS, "there is still work: .'B'", (Transfers, "report", nobody_hears_of_it)
+    ),
+    Row(
+        "B-091",
+        "a load that is done has not failed",
+        (*ENDS, Step(), Step(), Step()),
+        "nothing has failed",
+        (Worker, "report", its_statistics_decide),
+        shows="loaded",
+        lacks="acknowledge_failure",
+    ),
     Row("B-146", "a failed load is not counted", FAILS, "read", (Transfers, "note", counted_as_done)),
     Row("B-160", "failures reach the scheduler", FAILS, "read", (Transfers, "take_invalid", nothing_invalid)),
     Row("B-162", "a failed load ends no worker", FAILS, "has died of it", (Worker, "report", asserts_success)),
@@ -105,7 +136,9 @@ def play(row):
     played = run((*LOADING, *row.scenario), sizes=SIZES, recovery=LoadRecovery(groups=(Group(4),)), drain=True)
     assert not played.faults, f"{played.faults[0].kind}: {played.faults[0]}"
     assert not played.unfinished
-    return {e.event for e in played.events}
+    events = {e.event for e in played.events}
+    assert row.lacks not in events, f"{row.lacks}: nothing has failed"
+    return events
 
 
 @each(ROWS)
@@ -117,7 +150,7 @@ class TestRow:
         owner, name, patched = row.patch
         monkeypatch.setattr(owner, name, patched(getattr(owner, name)))
 
-        with pytest.raises((AssertionError, SpecificationViolation), match=row.seen):
+        with pytest.raises((AssertionError, RuntimeError, SpecificationViolation), match=row.seen):
             play(row)
 
 

@@ -2,8 +2,9 @@
 
 from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places, stored
 
+from interlock.statemachine.errors import MissingBlocks
 from interlock.statemachine.machine import KVOffloadMachine
-from interlock.statemachine.offload.running import Visit
+from interlock.statemachine.offload.running import Running, Visit
 from interlock.statemachine.offload.stores import Stores
 
 ROWS = Rows()
@@ -95,6 +96,127 @@ def another_needs_the_place_of_an_aborted_load(make):
     d.admit("C", [3, 4])
 
     check(places(d.build().store_jobs) == [("C", 3)], "the chunk of the aborted load is held")
+
+
+def _ends_with_the_first(update):
+    def patched(self, output):
+        update(self, output)
+        ended = {r.request for j, r in self._known.items() if j in output.completed and j not in self._moves.jobs}
+        for job in [j for j, r in self._moves.jobs.items() if r.request in ended - self._tracked.keys()]:
+            del self._moves.jobs[job]
+
+    def noting(self, output):
+        self._known = {**getattr(self, "_known", {}), **self._moves.jobs}
+        patched(self, output)
+
+    return noting
+
+
+@row(
+    "B-053",
+    "what is outstanding of an aborted request ends one by one",
+    "KeyError|finds no|still waits|at work",
+    patch=(KVOffloadMachine, "update_connector_output", _ends_with_the_first),
+)
+def aborted_with_a_load_and_a_store_outstanding(make):
+    d = make(match_busy="proceed")
+    stored(d, ["h1"])
+    d.add("B", ["h1", "h2", "h3"])
+    d.admit("B", [1, 2, 3, 4])
+    stores = d.build().store_jobs
+    d.update()
+    d.build(preempted=["B"])
+    d.update()  # its stores are flushed, and the reports on them are late
+    d.load("B", [5], external_blocks=1)
+    (load,) = d.build().load_jobs
+    d.update()
+    d.finish("B")
+    d.step(completed=[load.job])
+    check(set(d.machine._moves.jobs) == {j.job for j in stores}, "a report on a store finds no job")
+    check(d.machine.has_pending_work(), "with the load the stores have ended as well")
+    d.step(completed=[j.job for j in stores])
+
+    check(not d.machine.has_pending_work(), "it still waits for reports that have been")
+
+
+def _drops_its_references(finish):
+    def patched(self, request, block_ids):
+        answer = finish(self, request, block_ids)
+        self._moves.pool.free_blocks(sorted(self._moves._referenced))
+        self._moves._referenced.clear()
+        return answer
+
+    return patched
+
+
+@row(
+    "B-151",
+    "a source is held until it has been read, whoever ends",
+    "nothing holds",
+    patch=(KVOffloadMachine, "request_finished", _drops_its_references),
+)
+def ends_while_its_block_is_read(make):
+    d = make(source_hold="pin")
+    job = d.store_one().job
+    d.update()
+    d.finish("A")
+    check(d.pool.held == [1], "nothing holds the block that is being read")
+    d.step(completed=[job])
+
+    check(d.pool.held == [], "nobody reads it any more")
+
+
+@row("B-164", "the last stores hold nobody up", "whoever comes now", switches={"idle": "flush"})
+def the_last_request_ends_with_its_store_under_way(make):
+    """With ``idle=drain``. A flush is a wait: the preset's last step has ended when its stores have."""
+    d = make(idle="drain")
+    job = d.store_one().job
+    d.update()
+    d.finish("A")
+    check(not d.build().jobs_to_flush, "the step waits for the store, and whoever comes now waits for the step")
+    check(d.machine.has_pending_work(), "the engine rests, and nobody hears of the store")
+    d.update(completed=[job])
+    d.step()
+
+    check(not d.machine.has_pending_work(), "it still waits")
+
+
+# -- the picture of a request's blocks ---------------------------------------------------------------------
+
+
+def _as_far_as_blocks_are_known(publish):
+    def patched(self, requests):
+        publish(self, [(t, min(tokens, 4 * len(t.tables[0].blocks))) for t, tokens in requests])
+
+    return patched
+
+
+@row(
+    "B-148",
+    "a block that nobody reports is missed before another is taken for it",
+    "A., 3.. is taken for the second",
+    patch=(Running, "publish", _as_far_as_blocks_are_known),
+)
+def a_block_of_an_answer_is_not_reported(make):
+    """The second block of A is 2, of which we are not told; its third is 3."""
+    d = make()
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1], tokens=4)
+    d.build()
+    d.update()
+    d.go_on("A", 4, 3)
+    d.build()
+    d.update()
+    d.go_on("A", 7, 1)
+    try:
+        d.build()
+    except MissingBlocks:
+        return
+    d.update()
+    d.go_on("A", 8, 2, blocks=[3])
+    stores = d.build().store_jobs
+
+    check(places(stores) == [("A", 2)], f"{places(stores)} is taken for the second block")
 
 
 # -- stores ----------------------------------------------------------------------------------------------
