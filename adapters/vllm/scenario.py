@@ -114,8 +114,8 @@ class KvHarness(Harness):
     def owed(self) -> dict[str, list[str]] | None:
         """Jobs on which no report will ever come: the engine rests, and makes no step until a request arrives.
 
-        Nothing is known where requests are left, or jobs are not seen. Copies take longer than the first few steps; what
-        a step flushes ends with it.
+        Nothing is known where requests are left, or jobs are not seen. Copies take longer than the first few steps;
+        what a step flushes ends with it.
         """
         if self.scheduler.has_unfinished_requests() or isinstance(self.recorder.observer, NoObserver):
             return None
