@@ -60,13 +60,14 @@ class Goals:
         self._needed = Needed(self.encoding.values)
 
     def ask(
-        self, solver: Solver, o: Obligation, timeout_s: float, known: Sequence[Uses] = ()
+        self, solver: Solver, o: Obligation, timeout_s: float, known: Sequence[Uses] = (), patience: float = 1.0
     ) -> tuple[Answer, tuple[Uses, ...]]:
         """The answer to an obligation, and what each of its goals was proved with.
 
         Args:
             timeout_s: for all goals.
             known: what the other solver has proved each goal with.
+            patience: times the time that z3 gets for each choice of hypotheses.
         """
         deadline = time.monotonic() + timeout_s
         if o.at_start:
@@ -74,13 +75,15 @@ class Goals:
         uses: list[Uses] = []
         for n, goal in enumerate(parts(o.claim.term)):
             with_ = known[n] if n < len(known) else None
-            answer, used = self._one(solver, o, goal, deadline, with_)
+            answer, used = self._one(solver, o, goal, deadline, with_, patience)
             if answer != "proved":
                 return answer, ()
             uses.append(used)
         return "proved", tuple(uses)
 
-    def _one(self, solver: Solver, o: Obligation, goal: T.Term, deadline: float, known: Uses) -> tuple[Answer, Uses]:
+    def _one(
+        self, solver: Solver, o: Obligation, goal: T.Term, deadline: float, known: Uses, patience: float
+    ) -> tuple[Answer, Uses]:
         step = None if o.step is None else self.encoding.step(o.step)
         negated = z3.Not(self.encoding.formula(goal, step))
         params, guard = ((), ()) if step is None else (step.params, step.guard)
@@ -95,7 +98,7 @@ class Goals:
 
         if solver == "z3":
             own = [n for n in self._terms if n.partition("#")[0] == o.claim.name]
-            chosen = self._choose(self._by_nearness(goal, hypotheses), fixed, params, negated, own, deadline)
+            chosen = self._choose(self._by_nearness(goal, hypotheses), fixed, params, negated, own, deadline, patience)
             if isinstance(chosen, tuple):
                 return "proved", chosen
             if chosen == "failed":
@@ -115,12 +118,13 @@ class Goals:
         negated: Expr,
         own: Sequence[str],
         by: float,
+        patience: float,
     ) -> tuple[str, ...] | Answer:
         """Hypotheses with which z3 proves the goal at any size, or that it fails, or neither."""
 
         def said(names: Sequence[str], seconds: float, options: Mapping[str, float | bool] = DEFAULT) -> Answer:
             formulas = [*fixed, *(hypotheses[n] for n in names), negated]
-            return check_z3(self.encoding.values, formulas, min(seconds, by - time.monotonic()), options)
+            return check_z3(self.encoding.values, formulas, min(seconds * patience, by - time.monotonic()), options)
 
         if said(own, AT_ONCE_S) == "proved":
             return tuple(own)

@@ -17,7 +17,7 @@ from functools import cached_property
 from math import inf
 from types import MappingProxyType
 
-from interlock.proofs.smt.ask import UNKNOWN, Asked, Solver
+from interlock.proofs.smt.ask import UNKNOWN, Answer, Asked, Solver
 from interlock.proofs.smt.cti import Cti, find_cti
 from interlock.proofs.smt.encode import Encoding
 from interlock.proofs.smt.goals import Goals, Uses
@@ -106,12 +106,14 @@ class Induction:
         deadline: float = inf,
         only: frozenset[str] | None = None,
         known: Mapping[str, tuple[Uses, ...]] = NOTHING_KNOWN,
+        patience: float = 1.0,
     ) -> list[Asked]:
         """The solver's answer to each obligation of a place, or to those of them named in ``only``.
 
         Args:
             deadline: by ``time.time()``; what is not asked by then is unknown.
             known: by obligation, the hypotheses with which another solver has proved its goals.
+            patience: see :meth:`Goals.ask`.
         """
         answers: list[Asked] = []
         for o in self.obligations:
@@ -119,7 +121,10 @@ class Induction:
                 continue
             started = time.monotonic()
             left = min(timeout_s, deadline - time.time())
-            answer, uses = self.goals.ask(solver, o, left, known.get(o.name, ())) if left > 0 else (UNKNOWN, ())
+            answer: Answer = UNKNOWN
+            uses: tuple[Uses, ...] = ()
+            if left > 0:
+                answer, uses = self.goals.ask(solver, o, left, known.get(o.name, ()), patience)
             answers.append(Asked(o.name, place, o.claim.name, solver, answer, time.monotonic() - started, uses))
         return answers
 

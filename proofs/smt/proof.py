@@ -18,6 +18,9 @@ from interlock.proofs.smt.runs import Run
 from interlock.proofs.smt.work import Desk, Pool, Worker
 from interlock.spec.language.system import System
 
+AGAIN_MAX, PATIENCE = 3, 2.5
+"""Obligations without an answer that are asked again, and times the time that they get then."""
+
 TIMEOUT_S: dict[Solver, float] = {"z3": 40.0, "cvc5": 20.0}
 """Per obligation."""
 CTI_SEARCHES_MAX = 4
@@ -52,6 +55,7 @@ class Proof:
         """Everything that is to be said about the property."""
         first, *others = self.solvers
         self._ask(first, None)
+        self._ask_again(first)
         if unproved := self._unproved():
             found = self._two_states(unproved)
             for s in others:
@@ -63,19 +67,29 @@ class Proof:
         conditions = self._start_conditions()
         for s in others:
             self._ask(s, None)
+            self._ask_again(s)
         return self._outcome(conditions=self._finish(conditions))
 
-    def _ask(self, solver: Solver, only: frozenset[str] | None) -> None:
+    def _ask_again(self, solver: Solver) -> None:
+        """A few that got no answer, with more time: on a busy machine a solver gets less done in the same time."""
+        said = {name: by[solver].answer for name, by in self.answers.items() if solver in by}
+        unknown = [name for name, answer in said.items() if answer == "unknown"]
+        if 0 < len(unknown) <= AGAIN_MAX and "failed" not in said.values():
+            self._ask(solver, frozenset(unknown), PATIENCE)
+
+    def _ask(self, solver: Solver, only: frozenset[str] | None, patience: float = 1.0) -> None:
         """Ask about all obligations, or those named."""
         places = dict.fromkeys(o.place for o in self.induction.obligations if only is None or o.name in only)
-        timeout = TIMEOUT_S[solver]
+        timeout = TIMEOUT_S[solver] * patience
         known = {name: a.uses for name, by in self.answers.items() for a in by.values() if a.uses}
         of_place: dict[str, dict[str, tuple[Uses, ...]]] = {p: {} for p in places}
         for o in self.induction.obligations:
             if o.place in of_place and o.name in known:
                 of_place[o.place][o.name] = known[o.name]
         futures = {
-            self.desk.submit(Worker.ask, self.property_id, solver, p, timeout, self.deadline, only, of_place[p]): p
+            self.desk.submit(
+                Worker.ask, self.property_id, solver, p, timeout, self.deadline, only, of_place[p], patience
+            ): p
             for p in places
         }
         for done, (place, asked) in enumerate(Pool.finished(futures), start=1):

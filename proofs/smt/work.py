@@ -64,9 +64,10 @@ class Worker:
         deadline: float,
         only: frozenset[str] | None,
         known: Mapping[str, tuple[Uses, ...]],
+        patience: float,
     ) -> list[Asked]:
         """A solver's answers to the obligations of one action or of the start."""
-        return self.induction(property_id).ask(solver, place, timeout_s, deadline, only, known)
+        return self.induction(property_id).ask(solver, place, timeout_s, deadline, only, known, patience)
 
     def counterexample(self, property_id: str, obligation: str) -> Cti | None:
         """Two small states for an obligation that is not proved."""
