@@ -1,23 +1,16 @@
 """`interlock bisect`: which releases of vLLM carry which finding."""
 
-from os.path import isfile
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from interlock.adapters.cli import options
 from interlock.adapters.cli.gate import Profile, require_connector
-from interlock.adapters.cli.problems import UsageProblem
-from interlock.adapters.own import OWN_MACHINE
 
 
 def bisect(
     context: typer.Context,
-    connector: Annotated[
-        str,
-        typer.Argument(metavar="CONNECTOR", help="vllm:NAME, package.module:Class, or interlock (our own machine)."),
-    ],
+    connector: options.Connector,
     versions: Annotated[
         str,
         typer.Option(
@@ -26,24 +19,15 @@ def bisect(
             "Or a list, as 0.20.2,0.22.1.",
         ),
     ] = "..",
-    connector_config: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|JSON", help="kv_connector_extra_config, with a small tier. Known names have a default."
-        ),
-    ] = None,
+    connector_config: options.ConnectorConfig = None,
     profile: Annotated[Profile, typer.Option(help="Of each release; see interlock gate.")] = Profile.QUICK,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search, the same for each.")] = 0,
     budget: Annotated[
         float | None, typer.Option(metavar="SECONDS", min=1, help="Of each release. Default: the profile's.")
     ] = None,
     properties: options.Properties = None,
-    observer: Annotated[
-        str | None, typer.Option(metavar="package:Class", help="Decodes the connector's metadata into jobs.")
-    ] = None,
-    boundary_only: Annotated[
-        bool, typer.Option("--boundary-only", help="Judge only what no observer is needed for.")
-    ] = False,
+    observer: options.Observer = None,
+    boundary_only: options.BoundaryOnly = False,
     json: options.JsonFile = None,
     json_schema: Annotated[bool, options.json_schema("bisect", "BisectDocument")] = False,
 ) -> int:
@@ -59,10 +43,7 @@ def bisect(
     from interlock.adapters.cli.session import Session
 
     require_connector(connector)
-    if connector == OWN_MACHINE and (connector_config is not None or observer is not None):
-        raise UsageProblem("our own machine takes no --connector-config and no --observer", "leave them out")
-    given = connector_config if connector_config is not None and isfile(connector_config) else None
-    session = Session(context.obj, json, {"--connector-config": None if given is None else Path(given)})
+    session = Session(context.obj, json, {"--connector-config": options.file_of(connector_config)})
     request = BisectRequest(
         connector=connector,
         versions=versions,

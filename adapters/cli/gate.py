@@ -1,7 +1,6 @@
 """`interlock gate`: hold a connector to the contract, without a GPU."""
 
 from enum import StrEnum
-from os.path import isfile
 from pathlib import Path
 from typing import Annotated
 
@@ -35,16 +34,8 @@ class Output(StrEnum):
 
 def gate(
     context: typer.Context,
-    connector: Annotated[
-        str,
-        typer.Argument(metavar="CONNECTOR", help="vllm:NAME, package.module:Class, or interlock (our own machine)."),
-    ],
-    connector_config: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|JSON", help="kv_connector_extra_config, with a small tier. Known names have a default."
-        ),
-    ] = None,
+    connector: options.Connector,
+    connector_config: options.ConnectorConfig = None,
     engine: Annotated[
         Engine | None,
         typer.Option(help="What runs the connector. Default: embedded for interlock, else vllm."),
@@ -72,12 +63,8 @@ def gate(
             "can be played, or those that have what --set and --property name. Other connectors than interlock: kv.",
         ),
     ] = None,
-    observer: Annotated[
-        str | None, typer.Option(metavar="package:Class", help="Decodes the connector's metadata into jobs.")
-    ] = None,
-    boundary_only: Annotated[
-        bool, typer.Option("--boundary-only", help="Judge only what no observer is needed for.")
-    ] = False,
+    observer: options.Observer = None,
+    boundary_only: options.BoundaryOnly = False,
     output: Annotated[Output, typer.Option("--format", help="What goes to standard output.")] = Output.TEXT,
     trace_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the trace of each finding into DIR.")
@@ -107,8 +94,7 @@ def gate(
     require_connector(connector)
     if trace_dir is not None:
         options.make_folder("--trace-dir", trace_dir)
-    given = connector_config if connector_config is not None and isfile(connector_config) else None
-    session = Session(context.obj, json, {"--connector-config": None if given is None else Path(given)})
+    session = Session(context.obj, json, {"--connector-config": options.file_of(connector_config)})
     request = GateRequest(
         connector=connector,
         connector_config=connector_config,

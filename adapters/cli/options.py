@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from importlib import import_module
+from os.path import isfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,21 @@ Properties = Annotated[
     list[str] | None,
     typer.Option("--property", metavar="ID", help="Only this property; may be repeated. Default: all."),
 ]
+
+Connector = Annotated[
+    str, typer.Argument(metavar="CONNECTOR", help="vllm:NAME, package.module:Class, or interlock (our own machine).")
+]
+
+ConnectorConfig = Annotated[
+    str | None,
+    typer.Option(metavar="FILE|JSON", help="kv_connector_extra_config, with a small tier. Known names have a default."),
+]
+
+Observer = Annotated[
+    str | None, typer.Option(metavar="package:Class", help="Decodes the connector's metadata into jobs.")
+]
+
+BoundaryOnly = Annotated[bool, typer.Option("--boundary-only", help="Judge only what no observer is needed for.")]
 
 Sets = Annotated[
     list[str] | None,
@@ -57,6 +73,11 @@ def json_schema(verb: str, document: str) -> Any:
             raise typer.Exit
 
     return typer.Option("--json-schema", is_eager=True, callback=show, help="Print the document's JSON schema.")
+
+
+def file_of(text: str | None) -> Path | None:
+    """The file that an option names, where it may give JSON instead."""
+    return Path(text) if text is not None and isfile(text) else None
 
 
 def pairs(option: str, items: Sequence[str] | None, example: str) -> dict[str, str]:

@@ -223,12 +223,21 @@ def _release(vllm: str | None) -> str:
     return vllm or installed() or NEWEST
 
 
+def refuse_what_ours_lacks(connector: str, config: str | None, observer: str | None) -> None:
+    """Our own machine has its config and its observer.
+
+    Raises:
+        GateUsageError: others are given for it.
+    """
+    if connector == OWN_MACHINE and (config is not None or observer is not None):
+        raise GateUsageError("our own machine takes no --connector-config and no --observer", "leave them out")
+
+
 def _driver(
     run: Run, config: str | None, release: str | None, observer: str | None
 ) -> tuple[AbstractContextManager[Driver], str | None, int]:
     """What plays, the release that it plays with, and how many workers it has."""
-    if run.own and (config is not None or observer is not None):
-        raise GateUsageError("our own machine takes no --connector-config and no --observer", "leave them out")
+    refuse_what_ours_lacks(run.connector, config, observer)
     if release is None:
         from interlock.adapters.gate.drivers.embedded import WORKERS, EmbeddedDriver
 

@@ -164,14 +164,14 @@ class Harness:
         Args:
             slowly: only those copies have ended that the step flushes; otherwise all have.
         """
-        if not (self.scheduler.has_requests() or self._ran):
-            return False
-        if not self.scheduler.has_requests():
+        if self.scheduler.has_requests():
+            while not slowly and self.complete(0):
+                pass
+            self.step(flushes_end=True)
+        elif self._ran:
             self._process(self._ran.popleft())
-            return True
-        while not slowly and self.complete(0):
-            pass
-        self.step(flushes_end=True)
+        else:
+            return False
         return True
 
     def _process(self, ran: _Ran) -> None:

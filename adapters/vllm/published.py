@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 
-from interlock.adapters.vllm.releases import NEWEST, PACKAGE, VllmReleaseError, cache_root
+from interlock.adapters.vllm.releases import NEWEST, PACKAGE, VllmReleaseError, cache_root, numbers
 
 FIRST = "0.18.1"
 """The oldest release that the gate drives."""
@@ -23,7 +23,7 @@ def releases_of(text: str) -> list[str]:
         VllmReleaseError: the text is of neither form, a bound is no release, or the index gives no answer.
     """
     if re.fullmatch(rf"{_RELEASE}(,{_RELEASE})*", text):
-        named = sorted(set(text.split(",")), key=_numbers)
+        named = sorted(set(text.split(",")), key=numbers)
         if not set(named) <= set(here()):
             _refuse_others(named, published())
         return named
@@ -33,7 +33,7 @@ def releases_of(text: str) -> list[str]:
     first, last = bounds[1] or FIRST, bounds[2] or NEWEST
     known = published()
     _refuse_others((first, last), known)
-    meant = [v for v in known if _numbers(first) <= _numbers(v) <= _numbers(last)]
+    meant = [v for v in known if numbers(first) <= numbers(v) <= numbers(last)]
     if not meant:
         raise VllmReleaseError(f"no release is between {first} and {last}; name the older one first")
     return meant
@@ -59,22 +59,18 @@ def published() -> list[str]:
     if not found:
         last = (error.strip().splitlines() or ["no answer"])[-1]
         raise VllmReleaseError(f"the releases of {PACKAGE} cannot be listed: {last}; name them, as 0.20.2,0.22.1")
-    return sorted(set(found), key=_numbers)
+    return sorted(set(found), key=numbers)
 
 
 def here() -> list[str]:
     """The releases that were fetched before."""
     root = cache_root()
     names = [f.name for f in root.iterdir()] if root.is_dir() else []
-    return sorted((n for n in names if re.fullmatch(_RELEASE, n)), key=_numbers)
+    return sorted((n for n in names if re.fullmatch(_RELEASE, n)), key=numbers)
 
 
 def _refuse_others(named: Iterable[str], known: Sequence[str]) -> None:
     for version in named:
         if version not in known:
-            near = min(known, key=lambda k: [abs(a - b) for a, b in zip(_numbers(k), _numbers(version), strict=False)])
+            near = min(known, key=lambda k: [abs(a - b) for a, b in zip(numbers(k), numbers(version), strict=False)])
             raise VllmReleaseError(f"there is no {PACKAGE} {version}; the nearest is {near}, the newest {known[-1]}")
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(n) for n in re.findall(r"\d+", version))

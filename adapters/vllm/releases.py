@@ -112,10 +112,12 @@ def _versions(said: str) -> list[str]:
     return [v for v in re.split(r",\s*", listed[1]) if v and v != "none"] if listed else []
 
 
-def _nearest(version: str, known: list[str], count: int = 4) -> list[str]:
-    def numbers(text: str) -> list[int]:
-        return [int(n) for n in re.findall(r"\d+", text)]
+def numbers(version: str) -> tuple[int, ...]:
+    """A release as numbers, by which releases are in order."""
+    return tuple(int(n) for n in re.findall(r"\d+", version))
 
+
+def _nearest(version: str, known: list[str], count: int = 4) -> list[str]:
     wanted = numbers(version)
     before = [v for v in known if numbers(v) <= wanted]
     after = [v for v in known if numbers(v) > wanted]

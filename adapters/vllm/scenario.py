@@ -24,7 +24,8 @@ import importlib
 import inspect
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -206,36 +207,32 @@ def play(
     with time_limit(max(step_seconds, CONSTRUCT_SECONDS), "constructing the scheduler"):
         playing = stage_.open(constructor, record, observer)
     for index, operation in enumerate(operations):
-        try:
-            with time_limit(step_seconds, f"operation {index} ({operation['op']})"):
-                if not playing.apply(operation):
-                    played.ignored.append(index)
-        except DriveError as error:
-            raise ScenarioError(f"operation {index}: {error}") from error
-        except ScenarioError:
-            raise
-        except StepTimeoutError as error:
-            played.error = {"kind": "timeout", "operation": index, "message": str(error)}
-            break
-        except Exception as error:
-            played.error = _crash(index, error, playing.under_test)
+        with _noted(played, playing, index), time_limit(step_seconds, f"operation {index} ({operation['op']})"):
+            if not playing.apply(operation):
+                played.ignored.append(index)
+        if played.error is not None:
             break
     played.steps = playing.steps
     played.open_jobs = playing.open_jobs()
     played.unfinished = playing.unfinished
     played.free_blocks = playing.scheduler.kv_cache_manager.block_pool.get_num_free_blocks()
     if played.error is None:
-        _rest(played, playing, len(operations), step_seconds)
+        with _noted(played, playing, len(operations)), time_limit(step_seconds, "coming to rest"):
+            played.owed = playing.owed()
     played.faults = [fault.to_json() for fault in playing.faults]
     played.seconds = time.perf_counter() - start
     return played
 
 
-def _rest(played: Played, playing: Playing, index: int, seconds: float) -> None:
-    """What is owed once nothing changes any more."""
+@contextmanager
+def _noted(played: Played, playing: Playing, index: int) -> Iterator[None]:
+    """What the scheduler raises is part of the result; what is wrong with the operation is not."""
     try:
-        with time_limit(seconds, "coming to rest"):
-            played.owed = playing.owed()
+        yield
+    except DriveError as error:
+        raise ScenarioError(f"operation {index}: {error}") from error
+    except ScenarioError:
+        raise
     except StepTimeoutError as error:
         played.error = {"kind": "timeout", "operation": index, "message": str(error)}
     except Exception as error:

@@ -32,7 +32,7 @@ class Running:
         self._block_size = groups[0].block_size
         self._not_hashed = moves.ledger.condition("publish", "not-hashed")
         self._hashed = moves.ledger.relation("hashed")
-        self.unnamed: dict[str, int] = {}
+        self._unnamed: dict[str, int] = {}
         """Requests with full blocks of which an output that is still to come decides the hash; until which token."""
         self._nameless: set[int] = set()
         """Blocks that those had when they ended or lost them: they may be found, until somebody else gets them."""
@@ -140,7 +140,7 @@ class Running:
                 continue
             if (loader := _holder(block, self._loaded.values())) is not None:
                 self._moves.do("publish_loaded", loader.key, block, key)
-            elif (owner := _holder(block, map(self._tracked.__getitem__, self.unnamed))) is not None:
+            elif (owner := _holder(block, map(self._tracked.__getitem__, self._unnamed))) is not None:
                 self._moves.do("publish", owner.key, block, key)
             hits.append(block)
         return hits
@@ -170,7 +170,7 @@ class Running:
     def _filled_prefix(self, requests: Iterable[tuple[Tracked, int]]) -> list[tuple[str, int, Key]]:
         """As :meth:`_filled`, with one group of full attention, of whose blocks each has a hash."""
         rows: list[tuple[str, int, Key]] = []
-        size, behind, unnamed = self._block_size, self._behind, self.unnamed
+        size, behind, unnamed = self._block_size, self._behind, self._unnamed
         for tracked, num_tokens in requests:
             (table,), request = tracked.tables, tracked.request
             blocks, hashes, first = table.blocks, request.block_hashes, table.published
@@ -222,9 +222,9 @@ class Running:
                     self._behind[request.request_id] = tracked
                 look = min(look, (first + 1) * size)
             if late:
-                self.unnamed[request.request_id], self._names_late = num_tokens, True
-            elif self.unnamed:
-                self.unnamed.pop(request.request_id, None)
+                self._unnamed[request.request_id], self._names_late = num_tokens, True
+            elif self._unnamed:
+                self._unnamed.pop(request.request_id, None)
             tracked.next_look = look if self._slides is None else min(look, self._slides.next_look(tracked))
         if self._slides is not None:
             rows = [row for row in rows if row[1] != NULL_BLOCK]
@@ -255,7 +255,7 @@ class Running:
         self._behind.pop(tracked.request.request_id, None)
 
     def _leaves_nameless(self, tracked: Tracked) -> None:
-        end = self.unnamed.pop(tracked.request.request_id, None)
+        end = self._unnamed.pop(tracked.request.request_id, None)
         if end is not None:
             for table in tracked.tables:
                 self._nameless.update(table.blocks[table.published : end // table.group.block_size])

@@ -40,10 +40,12 @@ class BisectBinding:
 
     def run(self) -> BisectDocument:
         """Drive the connector on each."""
-        asked = self.request
-        versions = _releases(asked.versions)
         from interlock.adapters.gate.bisect import run_bisect
+        from interlock.adapters.gate.run import refuse_what_ours_lacks
 
+        asked = self.request
+        refuse_what_ours_lacks(asked.connector, asked.connector_config, asked.observer)
+        versions = _releases(asked.versions)
         self.session.spec_digest = specification().digest
         result = run_bisect(
             connector=asked.connector,
