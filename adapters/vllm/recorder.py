@@ -80,9 +80,11 @@ class Recorder:
         self._emit("add_request", request=request)
 
     def update_from_output(self, report: Report) -> None:
-        """Before Scheduler.update_from_output, which will deliver the report."""
+        """Before Scheduler.update_from_output, which will deliver the report, if it has anything to say."""
         self._report = report
         self._step_is_over()
+        if not report:
+            self._emit_acknowledged()
 
     # -- the boundary ----------------------------------------------------------------------------
 
@@ -141,6 +143,8 @@ class Recorder:
             self._emit_tables(scheduler_output)
             for rid in list(self._unpublished):
                 self._emit_publishes(rid)
+            if (told := getattr(self.observer, "preempted", None)) is not None:
+                told(frozenset(scheduler_output.preempted_req_ids or ()))
             self.decoded = self.observer.decode(metadata)
             for job in self.decoded.jobs:
                 self._emit_job(job)
@@ -155,16 +159,20 @@ class Recorder:
 
     def _update_connector_output(self, original: Any) -> Any:
         def wrapper(connector_output: Any) -> Any:
-            report, self._report = self._report, Report()
-            for event, jobs in (("acknowledge", report.acknowledged), ("acknowledge_failure", report.failed)):
-                for job in jobs:
-                    for index in range(len(job.pairs)):
-                        self._emit(event, job=job.model_job(index))
+            report = self._emit_acknowledged()
             for rid in sorted(report.finished_recving):
                 self._emit("loaded", request=rid)
             return original(connector_output)
 
         return wrapper
+
+    def _emit_acknowledged(self) -> Report:
+        report, self._report = self._report, Report()
+        for event, jobs in (("acknowledge", report.acknowledged), ("acknowledge_failure", report.failed)):
+            for job in jobs:
+                for index in range(len(job.pairs)):
+                    self._emit(event, job=job.model_job(index))
+        return report
 
     def _reset_cache(self, original: Any) -> Any:
         def wrapper() -> Any:

@@ -58,6 +58,7 @@ from interlock.spec.kv.vocabulary import (
     job_block,
     job_chunk,
     job_loads,
+    kept,
     kv_reset,
     load_value,
     pending_count,
@@ -354,6 +355,19 @@ FINISH_STORE_TARGET_FREE = BoundaryClause(
     formula=~_used_by_open_job,
     invariant="pending-chunk-has-one-store",
 )
+STORE_SOURCE_PUBLISHED = BoundaryClause(
+    id="store-source-was-published",
+    source="contract I-31",
+    doc=(
+        "Metadata stores a block that its request has published: the scheduler publishes what is full of tokens that "
+        "are computed, and a block that the last sampled token fills is not."
+    ),
+    slices=(FINISH_TWICE, IDLE, RESET),
+    applies=finish_store.is_("yes"),
+    action="plan_store",
+    formula=hashed(b) | exists(h, kept(r, b, h)),
+    invariant="ready-chunk-holds-its-prefix",
+)
 LOAD_SOURCE_SETTLED = BoundaryClause(
     id="load-source-is-not-being-written",
     source="contract R-06, I-43",
@@ -389,6 +403,7 @@ PROPERTIES: tuple[Property, ...] = (
     FINISH_STORE_CARRIES_NO_OPEN,
     STORE_TARGET_FREE,
     FINISH_STORE_TARGET_FREE,
+    STORE_SOURCE_PUBLISHED,
     LOAD_SOURCE_SETTLED,
     *OWNERSHIP,
     *RESETS,

@@ -163,6 +163,7 @@ BLOCKS = (
         source="vLLM 0.32.0: distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py:1570-1734",
         standing=("implied",),
         properties=(
+            "store-source-was-published",
             "ready-chunk-holds-its-prefix",
             "a-store-is-planned-of-what-is-there",
             "stored-chunk-is-of-its-key",

@@ -7,11 +7,12 @@ is, is read off the metadata (contract facts, 8.3):
   (0.22) or `src_spec` and `dst_spec` (0.25 on). Completions count in the worker metadata.
 - up to 0.20.2: `reqs_to_load`, `reqs_to_store`, `reqs_to_flush` by request. The worker numbers the
   jobs; it reports the stores of a request in one finished_sending, once the request has finished.
+- 0.18: no `reqs_to_flush` and no package `offloading`; the worker flushes for whom it is told are preempted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from interlock.adapters.vllm.observers.protocol import Decoded, Job, ObserverError, Report
@@ -21,10 +22,17 @@ class OffloadingObserver:
     """Job ids are the connector's own where it has any."""
 
     def __init__(self) -> None:
-        from vllm.distributed.kv_transfer.kv_connector.v1.offloading import common
-
-        meta = getattr(common, "OffloadingWorkerMetadata", None)
+        try:
+            from vllm.distributed.kv_transfer.kv_connector.v1.offloading import common
+        except ModuleNotFoundError:
+            meta = None
+        else:
+            meta = getattr(common, "OffloadingWorkerMetadata", None)
         self._shape: _ByJob | _ByRequest = _ByRequest() if meta is None else _ByJob(meta)
+
+    def preempted(self, requests: Set[str]) -> None:
+        """Whom the scheduler output names as preempted, before its metadata is decoded."""
+        self._shape.preempted(requests)
 
     def decode(self, metadata: Any) -> Decoded:
         """Decode one OffloadingConnectorMetadata."""
@@ -40,6 +48,9 @@ class _ByJob:
 
     def __init__(self, worker_meta: Any) -> None:
         self._worker_meta = worker_meta
+
+    def preempted(self, requests: Set[str]) -> None:
+        """The metadata says which jobs to flush."""
 
     def decode(self, metadata: Any) -> Decoded:
         jobs = [_job(str(i), "load", *_specs(j), j.req_id, i) for i, j in metadata.load_jobs.items()]
@@ -59,27 +70,45 @@ class _ByJob:
 
 
 class _ByRequest:
-    """Up to 0.20.2: the bookkeeping of OffloadingConnectorWorker.get_finished (0.20.2)."""
+    """Up to 0.20.2: the bookkeeping of OffloadingConnectorWorker.get_finished (0.20.2).
+
+    The connector counts all stores of a preempted request as complete when it orders their flush (scheduler.py:512-521)
+    and is never told of them again, so they are acknowledged with that step.
+    """
 
     def __init__(self) -> None:
         self._next = 0
-        self._open_stores: dict[str, set[str]] = {}
+        self._open_stores: dict[str, dict[str, Job]] = {}
         self._unreported: dict[str, list[Job]] = {}
         self._waiting: set[str] = set()
+        self._flushed: list[Job] = []
+        self._counted: set[str] = set()
+        """Ids of open jobs that are acknowledged."""
+        self._preempted: Set[str] = frozenset()
+
+    def preempted(self, requests: Set[str]) -> None:
+        self._preempted = requests
 
     def decode(self, metadata: Any) -> Decoded:
-        flushed = [job for req in sorted(metadata.reqs_to_flush or ()) for job in self._open_stores.get(req, ())]
+        flushed = []
+        for req in sorted(getattr(metadata, "reqs_to_flush", self._preempted) or ()):
+            stores = self._open_stores.get(req, {})
+            flushed += stores
+            self._flushed += self._unreported.pop(req, [])
+            self._flushed += (job for job in stores.values() if job.id not in self._counted)
+            self._counted.update(stores)
         jobs = []
         for req, (source, target) in metadata.reqs_to_load.items():
             jobs.append(_job(self._id(), "load", source, target, req, req))
         for req, (source, target) in metadata.reqs_to_store.items():
             job = _job(self._id(), "store", source, target, req, req)
-            self._open_stores.setdefault(req, set()).add(job.id)
+            self._open_stores.setdefault(req, {})[job.id] = job
             jobs.append(job)
         return Decoded(jobs=tuple(jobs), flushed=tuple(flushed))
 
     def report(self, completed: Sequence[Job], finished_requests: set[str]) -> Report:
-        report = Report()
+        report = Report(acknowledged=self._flushed)
+        self._flushed = []
         for job in completed:
             request = job.request
             assert request is not None
@@ -87,8 +116,11 @@ class _ByRequest:
                 report.finished_recving.add(request)
                 report.acknowledged.append(job)
                 continue
-            self._open_stores[request].discard(job.id)
-            self._unreported.setdefault(request, []).append(job)
+            del self._open_stores[request][job.id]
+            if job.id in self._counted:
+                self._counted.discard(job.id)
+            else:
+                self._unreported.setdefault(request, []).append(job)
             if not self._open_stores[request] and request in self._waiting:
                 self._send(request, report)
         for request in sorted(finished_requests):

@@ -67,6 +67,7 @@ class Observer(Protocol):
     """Stateful, one per scheduler; both methods are called once per step.
 
     One of a connector whose transfers may fail has a third, `fail(jobs)`: these have failed, as the next report says.
+    One whose worker is told of preemptions by other means than the metadata has `preempted(requests)`, before `decode`.
     """
 
     def decode(self, metadata: Any) -> Decoded:

@@ -118,6 +118,14 @@ def test_a_load_from_a_chunk_that_is_still_written_is_the_connectors_fault() -> 
     assert [(b.property, b.side) for b in judgement.broken] == [("load-source-is-not-being-written", "connector")]
 
 
+def test_a_store_of_a_block_that_was_never_published_is_the_connectors_fault() -> None:
+    """As OffloadingConnector of 0.26 to 0.29 stores, at the end, a block that the last sampled token fills."""
+    ends = ("finish request=A", "plan_store request=A block=2 chunk=1 job=s1/0")
+    judgement = JUDGE(Played(events(*ADMIT, "allocate request=A block=2", *ends), [], 1))
+
+    assert [(b.property, b.side) for b in judgement.broken] == [("store-source-was-published", "connector")]
+
+
 def test_what_stopped_the_replay_is_what_is_said() -> None:
     (found,) = JUDGE(Played(events(*ADMIT, "hit request=B block=1"), [], 1)).broken
 

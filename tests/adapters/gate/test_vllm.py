@@ -64,6 +64,25 @@ def test_what_an_engine_at_rest_leaves_open_is_found_as_the_presets_have_it(conn
     assert (preset.values["idle"] == "none") == left
 
 
+@pytest.mark.parametrize("version", ["0.18.1", "0.20.2"])
+def test_stores_that_a_preemption_ends_are_no_false_alarm(version: str) -> None:
+    """Up to 0.20.2 OffloadingConnector is told nothing of them: it counts them when it orders their flush."""
+    result = gate("OffloadingConnector", version)
+
+    assert [f.id for f in result.findings] == [f"{LEFT_OPEN}:rest"]
+
+
+def test_a_store_of_what_was_sampled_and_not_computed_is_found_and_an_abort_that_raises() -> None:
+    """docs/findings.md. Both are gone in 0.32.0, which is clean."""
+    result = gate("OffloadingConnector", "0.26.0")
+
+    assert {f.side for f in result.findings} == {"connector"}
+    assert {f.property for f in result.findings} - {"store-source-was-published"} == {
+        "connector-does-not-raise",
+        "ready-chunk-holds-its-prefix",
+    }
+
+
 def test_a_connector_without_an_observer_is_inconclusive_unless_that_is_enough() -> None:
     result = gate("ExampleConnector", "0.32.0", connector_config='{"shared_storage_path": "/tmp/interlock-example"}')
 
