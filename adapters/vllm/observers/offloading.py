@@ -90,7 +90,7 @@ class _ByRequest:
         self._preempted = requests
 
     def decode(self, metadata: Any) -> Decoded:
-        flushed = []
+        flushed: list[str] = []
         for req in sorted(getattr(metadata, "reqs_to_flush", self._preempted) or ()):
             stores = self._open_stores.get(req, {})
             flushed += stores
