@@ -257,7 +257,9 @@ def _raised(error: dict[str, Any], at: int) -> Broken:
     where = str(error.get("where", "somewhere"))
     side: Side = "gate" if error["kind"] == "harness" else error.get("side", "connector")
     message = f"{error['type']}: {error['message']} at {where}"
-    return Broken(f"{CRASH}:{error['type']}", CRASH, side, message, at, error.get("file"), error.get("line"))
+    # One type may be raised for different reasons; a line would not outlast a release, a function's name nearly does.
+    cause = ":".join([error["type"], *where.split()[1:]]) if error.get("line") else error["type"]
+    return Broken(f"{CRASH}:{cause}", CRASH, side, message, at, error.get("file"), error.get("line"))
 
 
 def _first_of_each(broken: Sequence[Broken], spec: Specification) -> list[Broken]:

@@ -78,7 +78,7 @@ def _thaw(value: Any) -> Any:
 
 
 def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.SearchStrategy[Scenario]:
-    """Arrivals that share prefixes, each followed by steps, completions in any order, early copies, aborts.
+    """Arrivals that share prefixes, each followed by steps, completions in any order, early copies, aborts, resets.
 
     A list of episodes rather than of operations: every scenario has requests that get somewhere.
     """
@@ -90,7 +90,10 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.
             "max_tokens": st.sampled_from((1, 2, 3, PAST)),
         }
     )
-    episode = st.builds(lambda arrival, then: [arrival, *then], add, moves())
+    reset = st.builds(lambda running: {"op": "reset", "running": running}, st.booleans())
+    plain = st.builds(lambda arrival, then: [arrival, *then], add, moves())
+    resets = st.builds(lambda arrival, then, r, more: [arrival, *then, r, *more], add, moves(), reset, moves())
+    episode = st.one_of(plain, plain, plain, resets)
     episodes = st.lists(episode, min_size=2, max_size=requests_max)
     return st.builds(
         lambda pool, listed: named(pool, [o for e in listed for o in e]), st.sampled_from(list(pools)), episodes

@@ -19,6 +19,7 @@ from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Content, Fault, Ghost, Prefix
 from interlock.adapters.vllm.observers import Job, Report, find_observer
+from interlock.adapters.vllm.observers.ours import InterlockObserver
 from interlock.adapters.vllm.open_jobs import OpenJobs
 from interlock.adapters.vllm.recorder import Record, Recorder
 
@@ -119,16 +120,29 @@ class Harness:
             running: running requests are preempted for it. False, and nothing is done, where others hold blocks
                 (requests, or references of a connector), because vLLM fails then, and in releases that tell no
                 connector of such a preemption.
+
+        Nor is anything done where the connector has no reset of its own, or another connector than ours has references.
         """
+        from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorBase_V1
+
         scheduler = self.scheduler
+        if type(scheduler.connector).reset_cache is KVConnectorBase_V1.reset_cache:
+            return False
         if running and not hasattr(scheduler, "reset_preempted_req_ids"):
             return False
         while self._ran:
             self._process(self._ran.popleft())
         manager = scheduler.kv_cache_manager
-        held = Counter(b for r in scheduler.running for b in manager.get_block_ids(r.request_id)[0])
-        others = (b for b in manager.block_pool.blocks if not b.is_null and b.ref_cnt != held[b.block_id])
-        if running and any(others):
+        blocks = [b for b in manager.block_pool.blocks if not b.is_null]
+
+        def held_by_others(requests: Iterable[Any]) -> bool:
+            held = Counter(b for r in requests for b in manager.get_block_ids(r.request_id)[0])
+            return any(b.ref_cnt != held[b.block_id] for b in blocks)
+
+        if running and held_by_others(scheduler.running):
+            return False
+        # When a connector takes its references is its own affair, but for ours, and they decide what the reset forgets.
+        if not isinstance(self.recorder.observer, InterlockObserver) and held_by_others(scheduler.requests.values()):
             return False
         self.jobs.promise_nothing()
         if scheduler.reset_prefix_cache(reset_running_requests=running, reset_connector=True):

@@ -42,11 +42,12 @@ KV = GateModule(
         promises=_promises,
         counts={
             "preemptions": saw("preempt"),
+            "resets": saw("reset_cache"),
             "loads": saw("plan_load"),
             "flushes": saw("order_flush"),
             "evictions": evicted,
         },
-        lacks=("resets", "asynchronous scheduling", "several workers", "lazy stores", "failing loads and stores"),
+        lacks=("asynchronous scheduling", "several workers", "lazy stores", "failing loads and stores"),
     ),
     own=OWN,
     shares=SHARES,
