@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from interlock.proofs.claims import is_claimed
-from interlock.proofs.mutation.changes import apply, parse
+from interlock.proofs.mutation.changes import EVERY_KIND, PROOF_KINDS, apply, parse
 from interlock.spec.language.properties import Property
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification, UnknownName
@@ -122,13 +122,28 @@ def concerned(specs: Modules, slices: list[str] | None, properties: list[str] | 
 
 
 def changed(specs: Modules, change: str) -> Modules:
-    """The modules that have the action of a change, with the change made.
+    """The modules that have what a change is about, with the change made.
+
+    Modules share names of actions (each has its ``build_connector_meta``), and not what these are made of.
 
     Raises:
-        UnknownName: no module has it.
+        UnknownName: it is of a proof, or no module has it; known is what any of those that have the action has.
     """
-    action = parse(change).action
-    having = [m for m in specs if any(a.name == action for a in m.actions)]
+    asked = parse(change)
+    if asked.about_a_proof:
+        kinds = [kind for kind in EVERY_KIND if kind not in PROOF_KINDS]
+        raise UnknownName("kind of change that check can show", asked.kind, kinds)
+    having = [m for m in specs if any(a.name == asked.action for a in m.actions)]
     if not having:
-        raise UnknownName("action", action, list(dict.fromkeys(a.name for m in specs for a in m.actions)))
-    return [apply(m, change) for m in having]
+        raise UnknownName("action", asked.action, list(dict.fromkeys(a.name for m in specs for a in m.actions)))
+    made: list[Specification] = []
+    lacking: list[UnknownName] = []
+    for m in having:
+        try:
+            made.append(apply(m, asked))
+        except UnknownName as problem:
+            lacking.append(problem)
+    if not made:
+        known = list(dict.fromkeys(name for problem in lacking for name in problem.known))
+        raise UnknownName(lacking[0].kind, lacking[0].name, known)
+    return made

@@ -51,6 +51,8 @@ def test_a_module_is_checked_alone(tmp_path, capsys):
         (["--change", "drop-conjunct:plan_stor:x"], "did you mean plan_store or "),
         (["--change", "drop-conjunct:plan_store:x"], "unknown conjunct 'x'; known: eagerly, between-steps, "),
         (["--change", "nosuch:plan_store:x"], "unknown kind of change 'nosuch'; known: drop-conjunct, "),
+        (["--change", "drop-conjunct:build_connector_meta:x"], "something-to-do, fenced-are-flushed, "),
+        (["--change", "drop-lemma:store-source-stable:x"], "unknown kind of change that check can show 'drop-lemma'"),
     ],
 )
 def test_unknown_names_are_usage_errors(argv, says, capsys):
@@ -58,6 +60,17 @@ def test_unknown_names_are_usage_errors(argv, says, capsys):
     (told,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("interlock")]
     assert says in told
     assert len(told) < 320
+
+
+def test_a_change_is_of_the_modules_that_have_what_it_names(tmp_path):
+    """Modules share names of actions: most have a build_connector_meta, one of them this conjunct."""
+    document, property_ = tmp_path / "check.json", "store-source-is-not-written-before-its-copy"
+    unflushed = "drop-conjunct:build_connector_meta:fenced-are-flushed"
+    code = main(["check", "--quick", "--property", property_, "--change", unflushed, "--json", str(document)])
+    written = json.loads(document.read_text())
+
+    assert code == 1
+    assert written["reason"] == f"{property_} in tiny"
 
 
 @pytest.mark.parametrize(
