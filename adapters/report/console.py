@@ -42,7 +42,8 @@ def as_text(report: RenderableType) -> str:
         soft_wrap=False,
     )
     with console.capture() as capture:
-        console.print(report)
+        # What a report lets be wider than the terminal is a command to be copied.
+        console.print(report, crop=False)
     # Tables pad their lines; in a log that is only noise.
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 

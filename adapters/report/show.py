@@ -34,14 +34,17 @@ def render(document: ShowDocument) -> RenderableType:
 
 
 def _record(columns: tuple[str, ...], row: tuple[str, ...]) -> RenderableType:
-    """The first cell as a head, the others below it; commands are never broken."""
+    """The first cell as a head, the others below it; commands are whole, and on one line, however long."""
     lines: list[RenderableType] = [Text(), Text(" ".join(row[0].split("\n")), style="bold")]
     for column, cell in zip(columns[1:], row[1:], strict=True):
         for number, line in enumerate(cell.split("\n") if cell else ()):
-            said = f"{column}: {line}" if not number else line
-            command = line.startswith("interlock ")
-            text = Text(said, no_wrap=command, overflow="ignore" if command else None)
-            lines.append(Padding(text, (0, 0, 0, 2), expand=False))
+            said = line if number else f"{column}: {line}"
+            indent = 4 if number else 2
+            if line.startswith("interlock "):
+                # Not padded: padding cuts at the terminal's edge what is not to be broken.
+                lines.append(Text(" " * indent + said, no_wrap=True, overflow="ignore"))
+            else:
+                lines.append(Padding(Text(said), (0, 0, 0, indent), expand=False))
     return Group(*lines)
 
 

@@ -154,3 +154,16 @@ def test_a_table_of_presets_says_what_differs(interlock):
     assert "ec_gate=waiting_only" in out
     assert "interlock" in out
     assert "none" in out
+
+
+@pytest.mark.parametrize("columns", ["60", "140"])
+def test_commands_are_whole_however_narrow_the_terminal(interlock, monkeypatch, tmp_path, columns):
+    specs = modules.modules()
+    monkeypatch.setattr(binding, "modules", lambda: specs)
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = interlock("show", "failures", "--json", tmp_path / "failures.json").out.splitlines()
+    failures = json.loads((tmp_path / "failures.json").read_text())["failures"]
+    commands = {d["setting"] for f in failures for d in f["demonstrations"]}
+
+    assert max(map(len, commands)) > 140
+    assert commands == {line.strip().removeprefix("found by: ") for line in lines if "interlock check" in line}
