@@ -42,13 +42,17 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A property that fails: the actions of a counterexample, where its cycle starts, and the trace, if written."""
+    """A property that fails: the actions of a counterexample, where its cycle starts, and the trace, if written.
+
+    ``says`` is what the property says, in words; empty for what is checked of every variable and update.
+    """
 
     property: str
     length: int
     trace: str | None
     actions: list[str]
     cycle_from: int | None = None
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,7 @@ def run_check(
 
 def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
     system = found.program.system
+    says = {p.id: p.doc for p in system.properties}
     violations: list[Violation] = []
     for c in sorted(found.counterexamples, key=lambda c: c.length):
         trace: Path | None = None
@@ -185,13 +190,18 @@ def _as_run(found: Exploration, preset: str, trace_dir: Path | None) -> Run:
             write_counterexample(trace, found.program, c, preset)
         violations.append(
             Violation(
-                c.property_id, c.length, None if trace is None else str(trace), actions(found.program, c), c.loop_from
+                property=c.property_id,
+                length=c.length,
+                trace=None if trace is None else str(trace),
+                actions=actions(found.program, c),
+                cycle_from=c.loop_from,
+                says=says.get(c.property_id, ""),
             )
         )
     for property_id, verdict in found.verdicts.items():
         if verdict == "violated" and not any(v.property == property_id for v in violations):
             # A witness that no state satisfies has no counterexample: the whole graph is the evidence.
-            violations.append(Violation(property_id, 0, None, []))
+            violations.append(Violation(property_id, 0, None, [], says=says.get(property_id, "")))
     return Run(
         slice=system.slice.name,
         scope=dict(system.scope),

@@ -22,6 +22,7 @@ class Violation(Part):
         description="Of a lasso, the index of the step at which its cycle starts (the length, if nothing has to "
         "happen after the last step); null for all others.",
     )
+    says: str = Field("", description="The property in words; empty for automatic ones, of ranges and domains.")
 
 
 class Run(Part):

@@ -71,9 +71,6 @@ def _violation(run: Run, violation: Violation) -> RenderableType:
         lines.insert(violation.cycle_from, f"     -- {STANDS_STILL if stands else REPEATS}")
     if violation.trace:
         lines.append(f"trace: {violation.trace}")
-    if not violation.length:
-        return block(
-            f"{violation.property} fails in {run.slice} at the start, or is met by nothing that is reachable", lines
-        )
-    after = counted(violation.length, "step")
-    return block(f"{violation.property} fails in {run.slice} after {after}", lines)
+    after = f"after {counted(violation.length, 'step')}"
+    when = after if violation.length else "at the start, or is met by nothing that is reachable"
+    return block(f"{violation.property} fails in {run.slice} {when}", lines, says=violation.says)

@@ -6,6 +6,7 @@ import sys
 from typing import Literal
 
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -70,9 +71,10 @@ def table(*columns: str, numbers: frozenset[str] = frozenset()) -> Table:
     return result
 
 
-def block(title: str, lines: list[str]) -> RenderableType:
-    """A title and indented lines, with an empty line before them."""
-    return Group(Text(), Text(title, style="bold"), *(Text(f"  {line}") for line in lines))
+def block(title: str, lines: list[str], *, says: str = "") -> RenderableType:
+    """A title, a sentence about it if there is one, and indented lines, with an empty line before them."""
+    sentence = [Padding(Text(says), (0, 0, 0, 2), expand=False)] if says else []
+    return Group(Text(), Text(title, style="bold"), *sentence, *(Text(f"  {line}") for line in lines))
 
 
 def stack(*parts: RenderableType | None) -> Group:

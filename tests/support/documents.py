@@ -47,7 +47,11 @@ def check() -> CheckDocument:
         depth=17,
         seconds=0.5,
         properties={DOUBLE_STORE: "violated", "never-said": "vacuous", "computed-nonnegative": "holds"},
-        violations=[Violation(property=DOUBLE_STORE, length=3, trace="t.jsonl", actions=actions)],
+        violations=[
+            Violation(
+                property=DOUBLE_STORE, length=3, trace="t.jsonl", actions=actions, says="No block is stored twice."
+            )
+        ],
         never_enabled=["store_fails"],
         engine="vectorised",
     )

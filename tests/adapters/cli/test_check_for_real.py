@@ -22,6 +22,7 @@ def test_the_double_store_is_found_reported_and_traced(tmp_path, capsys):
     assert (violation["property"], violation["trace"]) == (DOUBLE_STORE, str(trace))
     assert violation["length"] == len(violation["actions"]) > 0
     assert trace.read_text().count("\n") > 1
+    assert violation["says"] == named("kv").property(DOUBLE_STORE).doc
     assert f"{DOUBLE_STORE} fails in dedup" in capsys.readouterr().out
     assert sorted(tmp_path.iterdir()) == [document, trace]
 

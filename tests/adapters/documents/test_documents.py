@@ -57,7 +57,7 @@ def test_parts_have_the_fields_of_the_contract(where, fields):
 def test_a_violation_has_the_fields_of_the_contract_and_its_actions():
     (violation,) = json.loads(to_json(documents.check()))["runs"][0]["violations"]
 
-    assert list(violation) == ["property", "length", "trace", "actions", "cycle_from"]
+    assert list(violation) == ["property", "length", "trace", "actions", "cycle_from", "says"]
 
 
 def test_a_proved_property_has_the_fields_of_the_contract():

@@ -41,6 +41,11 @@ REPORTS = [
         lasso(1),
         ["  0  schedule(request0)\n       -- from here the cycle repeats\n    1  schedule(request1)"],
     ),
+    (
+        check,
+        documents.check(),
+        [" fails in dedup after 3 steps\n  No block is stored twice.\n    0  schedule(request0)"],
+    ),
     (check, lasso(3), ["  2  submit_store(job1, block0)\n       -- from here nothing has to happen any more\n  trace"]),
     (
         prove,
