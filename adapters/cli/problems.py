@@ -20,6 +20,10 @@ LISTED_BY = {
     "invariant": "interlock show invariants",
     "lemma": "interlock show invariants",
     "action": "interlock show actions",
+    "conjunct": "interlock show actions",
+    "update": "interlock show actions",
+    "message": "interlock show actions",
+    "row": "interlock show lifecycles",
     "module": "interlock show slices",
 }
 """The command that prints all names of a kind, by the kind's first word."""

@@ -40,6 +40,12 @@ class ShownAction(Part):
     fault: bool = Field(description="Something that goes wrong by the environment's choice.")
     fairness: str = Field(description="What liveness may assume: none, weak or strong.")
     fairness_why: str
+    needs: dict[str, str] = Field(description="The conjuncts of its guard, by name.")
+    policy: list[str] = Field(description="Those of them of which a connector may choose otherwise.")
+    fires: list[str] = Field(description="Lifecycles whose rows of this event it fires, and for whom.")
+    receives: list[str] = Field(description="Messages that it takes.")
+    changes: list[str] = Field(description="Updates of variables; all read the state before the step.")
+    sends: list[str] = Field(description="Messages that it puts on their way.")
     source: str
     doc: str
 

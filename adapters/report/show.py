@@ -13,7 +13,7 @@ Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 """A title, the names of the columns, and the rows."""
 
 
-RECORDS = frozenset({"id", "rule", "row", "failure"})
+RECORDS = frozenset({"action", "id", "rule", "row", "failure"})
 """First columns of sections whose cells are sentences and commands: as a table they need a very wide terminal."""
 
 
@@ -83,15 +83,22 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
     if document.actions is not None:
         yield (
             "Actions",
-            ("action", "module", "parameters", "site", "fairness", "what happens", "source"),
+            (
+                *("action", "module", "parameters", "site", "fairness", "what happens"),
+                *("needs", "fires", "receives", "changes", "sends", "source"),
+            ),
             [
                 (
                     a.name if a.event == a.name else f"{a.name}\n(event {a.event})",
                     a.module,
                     ", ".join(f"{name}: {sort}" for name, sort in a.parameters.items()),
                     ", ".join([a.site, *(["hidden"] if not a.observed else []), *(["a fault"] if a.fault else [])]),
-                    a.fairness,
+                    f"{a.fairness}: {a.fairness_why}" if a.fairness_why else a.fairness,
                     a.doc,
+                    "\n".join(
+                        f"{name}{' (policy)' if name in a.policy else ''}: {term}" for name, term in a.needs.items()
+                    ),
+                    *("\n".join(texts) for texts in (a.fires, a.receives, a.changes, a.sends)),
                     a.source,
                 )
                 for a in document.actions

@@ -197,6 +197,12 @@ def show() -> ShowDocument:
                 fault=True,
                 fairness="weak",
                 fairness_why="a queue is worked off",
+                needs={"not-in-flight": "~in_flight(b)"},
+                policy=["not-in-flight"],
+                fires=["job(j)"],
+                receives=[],
+                changes=["in_flight(b) := true"],
+                sends=["store_meta(w, j) for all w: worker"],
                 source="PR 41289",
                 doc="A store begins.",
             )

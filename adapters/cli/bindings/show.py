@@ -1,5 +1,6 @@
 """`interlock show` and `interlock.spec`: declarations as rows of text."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import RenderableType
@@ -27,7 +28,7 @@ from interlock.spec.language.properties import LeadsTo, Property, Quiescence
 from interlock.spec.language.render import render as term_text
 from interlock.spec.language.settings import Demonstration
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import TRUE
+from interlock.spec.language.terms import TRUE, Term, Var
 
 
 @dataclass(slots=True)
@@ -133,11 +134,15 @@ def _rows_outside() -> list[ShownRow]:
 
 
 def _update(update: Update) -> str:
-    arguments = ", ".join(term_text(argument) for argument in update.args)
-    text = f"{update.symbol}({arguments}) := {term_text(update.value)}"
-    if update.over:
-        text += f" for all {', '.join(f'{v.name}: {v.sort}' for v in update.over)}"
-    return text if update.when == TRUE else f"{text} where {term_text(update.when)}"
+    return _of_many(update.symbol, update.args, update.over, update.when, f" := {term_text(update.value)}")
+
+
+def _of_many(name: str, args: Sequence[Term], over: Sequence[Var], when: Term = TRUE, rest: str = "") -> str:
+    """``name(args)`` and the rest, for all ``over`` that satisfy ``when``."""
+    text = f"{name}({', '.join(map(term_text, args))}){rest}" if args else f"{name}{rest}"
+    if over:
+        text += f" for all {', '.join(f'{v.name}: {v.sort}' for v in over)}"
+    return text if when == TRUE else f"{text} where {term_text(when)}"
 
 
 def _actions(spec: Specification) -> list[ShownAction]:
@@ -152,6 +157,12 @@ def _actions(spec: Specification) -> list[ShownAction]:
             fault=a.fault,
             fairness=a.fairness.value,
             fairness_why=a.fairness_why,
+            needs={c.id: term_text(c.term) for c in a.guard},
+            policy=[c.id for c in a.guard if c.policy],
+            fires=[_of_many(f.lifecycle, f.entity, f.over, f.when) for f in a.fires],
+            receives=[_of_many(r.channel, r.args, r.over) for r in a.receives],
+            changes=[_update(u) for u in a.updates],
+            sends=[_of_many(s.channel, s.args, s.over, s.when) for s in a.sends],
             source=a.source,
             doc=a.doc,
         )

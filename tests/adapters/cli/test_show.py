@@ -132,6 +132,15 @@ def test_actions_and_presets_are_those_of_the_module(interlock, monkeypatch, tmp
             (a.name, a.site.value, a.fairness.value, a.source) for a in m.actions
         ]
         assert [a["parameters"] for a in shown] == [{p.name: p.sort for p in a.params} for a in m.actions]
+        assert [list(a["needs"]) for a in shown] == [[c.id for c in a.guard] for a in m.actions]
+        assert [a["policy"] for a in shown] == [[c.id for c in a.guard if c.policy] for a in m.actions]
+        for part, declared in (
+            ("fires", "fires"),
+            ("receives", "receives"),
+            ("changes", "updates"),
+            ("sends", "sends"),
+        ):
+            assert [len(a[part]) for a in shown] == [len(getattr(a, declared)) for a in m.actions]
 
         interlock("show", "presets", "--module", m.name, "--json", tmp_path / "presets.json")
         presets = json.loads((tmp_path / "presets.json").read_text())["presets"]
@@ -143,7 +152,8 @@ def test_actions_and_presets_are_those_of_the_module(interlock, monkeypatch, tmp
 def test_a_table_of_actions_says_what_a_trace_does_not_show(interlock):
     out = interlock("show", "actions", "--module", "kv", "--format", "markdown").out
 
-    assert "| action | module | parameters | site | fairness | what happens | source |" in out.splitlines()
+    head = "action | module | parameters | site | fairness | what happens | needs | fires | receives | changes | sends"
+    assert f"| {head} | source |" in out.splitlines()
     (line,) = (x for x in out.splitlines() if x.startswith("| copy_fails |"))
     assert "hidden, a fault | none |" in line
 
@@ -154,6 +164,24 @@ def test_a_table_of_presets_says_what_differs(interlock):
     assert "ec_gate=waiting_only" in out
     assert "interlock" in out
     assert "none" in out
+
+
+def test_an_action_is_shown_with_its_guard_and_what_it_does(interlock, monkeypatch):
+    """The names are those of `check --change`."""
+    specs = modules.modules()
+    monkeypatch.setattr(binding, "named", lambda name: next(m for m in specs if m.name == name))
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = [line.strip() for line in interlock("show", "actions", "--module", "kv-transfer").out.splitlines()]
+    plan = lines[lines.index("plan_store") :]
+
+    for line in (
+        "needs: eagerly (policy): store_mode in {eager}",
+        "held: holds(r, b)",
+        "fires: request(r)",
+        "chunk_hash(c) := block_hash(b)",
+        "sends: store_meta(w, j) for all w: worker",
+    ):
+        assert line in plan[: plan.index("")]
 
 
 @pytest.mark.parametrize("columns", ["60", "140"])
