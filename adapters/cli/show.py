@@ -16,6 +16,7 @@ class Part(StrEnum):
     ACTIONS = "actions"
     INVARIANTS = "invariants"
     SWITCHES = "switches"
+    VERDICTS = "verdicts"
     PRESETS = "presets"
     SLICES = "slices"
     RULES = "rules"
@@ -40,7 +41,8 @@ def show(
 ) -> int:
     """Show what the specification declares.
 
-    Its lifecycles and actions (the names in traces and in --change), properties, switches, presets
+    Its lifecycles and actions (with guards and updates: the names in traces and in --change),
+    properties, switches, verdicts (what fails and what holds under their values, and why), presets
     (of releases and connectors: the switches that each sets otherwise) and slices; the rules of the
     contract and what checks each; the public failures and the setting under which `interlock check`
     finds each.

@@ -139,6 +139,19 @@ class ShownDemonstration(Part):
     story: str
 
 
+class ShownVerdict(Part):
+    """One row of a module's table of verdicts, which is a test."""
+
+    module: str
+    preset: str
+    values: dict[str, str] = Field(description="The switches that have another value than the preset's.")
+    slice: str
+    property: str
+    verdict: Literal["holds", "fails"]
+    why: str
+    setting: str = Field(description="The command that shows it.")
+
+
 class ShownFailure(Part):
     """One publicly reported failure, and what shows it here."""
 
@@ -179,6 +192,7 @@ class ShowDocument(Document):
     invariants: list[ShownProperty] | None = None
     switches: list[ShownSwitch] | None = None
     actions: list[ShownAction] | None = None
+    verdicts: list[ShownVerdict] | None = None
     presets: list[ShownPreset] | None = None
     slices: list[ShownSlice] | None = None
     rules: list[ShownRule] | None = None

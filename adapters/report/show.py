@@ -6,14 +6,14 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from interlock.adapters.documents.show import ShowDocument, ShownRule
+from interlock.adapters.documents.show import ShowDocument, ShownRule, ShownVerdict
 from interlock.adapters.report.console import stack, table
 
 Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 """A title, the names of the columns, and the rows."""
 
 
-RECORDS = frozenset({"action", "id", "rule", "row", "failure"})
+RECORDS = frozenset({"action", "id", "values", "rule", "row", "failure"})
 """First columns of sections whose cells are sentences and commands: as a table they need a very wide terminal."""
 
 
@@ -119,6 +119,8 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
                 for s in document.switches
             ],
         )
+    if document.verdicts is not None:
+        yield "Verdicts", ("values", "fails", "holds"), list(_verdicts(document.verdicts))
     if document.presets is not None:
         yield (
             "Presets",
@@ -167,6 +169,22 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
             [(row.id, row.text, row.why, row.source) for row in document.rows_outside],
         )
     yield from _failures(document)
+
+
+def _verdicts(verdicts: list[ShownVerdict]) -> Iterator[tuple[str, ...]]:
+    """What fails under the same values of the switches, each with its command, and what holds."""
+    together: dict[str, list[ShownVerdict]] = {}
+    for v in verdicts:
+        values = ", ".join(f"{name}={value}" for name, value in v.values.items())
+        preset = f"preset {v.preset}" if v.preset != "interlock" or not values else ""
+        together.setdefault(f"{v.module}: {', '.join(x for x in (preset, values) if x)}", []).append(v)
+    for head, rows in together.items():
+        said = [(v, f"{v.property} in {v.slice}: {v.why}") for v in rows]
+        yield (
+            head,
+            "\n".join(f"{text}\n{v.setting}" for v, text in said if v.verdict == "fails"),
+            "\n".join(text for v, text in said if v.verdict == "holds"),
+        )
 
 
 def _checked(rule: ShownRule) -> Iterator[str]:

@@ -22,11 +22,12 @@ from interlock.adapters.documents.show import (
     ShownSlice,
     ShownState,
     ShownSwitch,
+    ShownVerdict,
 )
 from interlock.spec.language.actions import Update
 from interlock.spec.language.properties import LeadsTo, Property, Quiescence
 from interlock.spec.language.render import render as term_text
-from interlock.spec.language.settings import Demonstration
+from interlock.spec.language.settings import Demonstration, Expectation
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import TRUE, Term, Var
 
@@ -56,6 +57,7 @@ class ShowBinding:
             actions=[x for m in specs for x in _actions(m)] if "actions" in self.parts else None,
             invariants=[_property(m, p) for m in specs for p in m.properties] if "invariants" in self.parts else None,
             switches=[x for m in specs for x in _switches(m)] if "switches" in self.parts else None,
+            verdicts=[x for m in specs for x in _verdicts(m)] if "verdicts" in self.parts else None,
             presets=[x for m in specs for x in _presets(m)] if "presets" in self.parts else None,
             slices=[x for m in specs for x in _slices(m)] if "slices" in self.parts else None,
             rules=_rules(None if self.module is None else specs) if "rules" in self.parts else None,
@@ -279,13 +281,29 @@ def _failures(specs: list[Specification]) -> list[ShownFailure]:
     ]
 
 
-def _setting(d: Demonstration) -> str:
+def _verdicts(spec: Specification) -> list[ShownVerdict]:
+    return [
+        ShownVerdict(
+            module=spec.name,
+            preset=e.preset,
+            values=e.set,
+            slice=e.slice,
+            property=e.property,
+            verdict=e.verdict,
+            why=e.why,
+            setting=_setting(e),
+        )
+        for e in spec.expectations
+    ]
+
+
+def _setting(d: Demonstration | Expectation) -> str:
     parts = [f"--set {name}={value}" for name, value in d.set.items()]
     if d.preset != "interlock":
         parts.insert(0, f"--preset {d.preset}")
     if d.scope:
         parts.append(f"--scope {','.join(f'{sort}={size}' for sort, size in d.scope.items())}")
-    if d.change:
+    if isinstance(d, Demonstration) and d.change:
         parts.append(f"--change {d.change}")
     return " ".join([f"interlock check --slice {d.slice} --property {d.property}", *parts])
 

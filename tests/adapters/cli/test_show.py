@@ -195,3 +195,20 @@ def test_commands_are_whole_however_narrow_the_terminal(interlock, monkeypatch, 
 
     assert max(map(len, commands)) > 140
     assert commands == {line.strip().removeprefix("found by: ") for line in lines if "interlock check" in line}
+
+
+def test_verdicts_are_the_table_and_what_fails_has_its_command(interlock, monkeypatch, tmp_path):
+    specs = modules.modules()
+    monkeypatch.setattr(binding, "modules", lambda: specs)
+    lines = [x.strip() for x in interlock("show", "verdicts", "--json", tmp_path / "verdicts.json").out.splitlines()]
+    shown = json.loads((tmp_path / "verdicts.json").read_text())["verdicts"]
+
+    assert [(v["preset"], v["values"], v["slice"], v["property"], v["verdict"], v["why"]) for v in shown] == [
+        (e.preset, e.set, e.slice, e.property, e.verdict, e.why) for m in specs for e in m.expectations
+    ]
+    assert {x for x in lines if x.startswith("interlock check")} == {
+        v["setting"] for v in shown if v["verdict"] == "fails"
+    }
+    assert (
+        "interlock check --slice dedup --property no-block-stored-twice-in-flight --set store_dedup=per_step" in lines
+    )

@@ -62,7 +62,7 @@ BAD = [
     (["replay", "/dev/null"], "is empty; a trace begins with its header line"),
     (["explain", "/etc/passwd"], "missing argument 'STEP'"),
     (["explain", "/etc/passwd", "one"], "valid integer"),
-    (["show", "lifecycle"], "is not one of 'lifecycles', 'actions', 'invariants', 'switches', 'presets'"),
+    (["show", "lifecycle"], "is not one of 'lifecycles', 'actions', 'invariants', 'switches', 'verdicts', 'presets'"),
     (["show", "--format", "mermaid"], "give interlock show lifecycles --format mermaid"),
 ]
 
