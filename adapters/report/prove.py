@@ -29,7 +29,8 @@ def render(document: ProveDocument) -> RenderableType:
         if outcome.conditions:
             details.append(block(f"{property_id}: what the proof stands on", _conditions(outcome.conditions)))
     uncovered = block("Checked in scopes only, no proof:", document.not_covered) if document.not_covered else None
-    count = f"{document.proved} of {document.obligations} obligations proved. "
+    # An interrupted run has not counted them.
+    count = f"{document.proved} of {document.obligations} obligations proved. " if document.obligations else ""
     return stack(rows, *details, uncovered, Text(), Text(count).append_text(conclusion(document)))
 
 

@@ -104,6 +104,14 @@ def test_an_interrupted_replay_does_not_say_how_much_it_consumed():
     assert "interrupted after 9.0 s" in text
 
 
+def test_an_interrupted_proof_does_not_say_that_none_of_none_was_proved():
+    interrupted = {"verdict": "inconclusive", "reason": "interrupted after 9.0 s", "obligations": 0, "proved": 0}
+    text = as_text(prove.render(documents.prove().model_copy(update=interrupted)))
+
+    assert "obligations" not in text
+    assert "interrupted after 9.0 s" in text
+
+
 def test_markdown_escapes_bars_so_that_rows_stay_rows():
     text = as_text(show.markdown(documents.show()))
     header, rule, row = text.splitlines()[2:5]
