@@ -257,7 +257,7 @@ NO_LATE_WRITER = Invariant(
 
 KNOWN_TOKENS = Invariant(
     id="hashed-block-has-known-tokens",
-    source="B-035 vllm #27648; AS:74-78",
+    source="B-035 vllm #27648; async_scheduler.py:74-78",
     doc="A block in a table is addressable only if its token is known: placeholders have no hash.",
     slices=EVERY,
     formula=forall(r, b, (ADMITTED & table(r, b) & addressable(b)) >> (place(b) < tokens(r))),

@@ -122,7 +122,7 @@ PARKED_FOR_ITS_STEP = ActionProperty(
 
 HASHED_WHEN_SCHEDULED = ActionProperty(
     id="scheduled-block-is-found-if-its-token-is-known",
-    source="contract G3, R-05; AS:74-78",
+    source="contract G3, R-05; async_scheduler.py:74-78",
     doc="The prefix cache can find a block as soon as it is scheduled, or loaded for the step, if its token is known.",
     slices=(*CORE, SPEC, LOOKUP),
     actions=(*SCHEDULES, "offer_sync"),
@@ -150,7 +150,7 @@ PUBLISHES_ITS_OWN = ActionProperty(
 
 PUBLISHES_PROCESSED = ActionProperty(
     id="published-block-is-processed",
-    source="contract G3; AS:74-78: computed tokens less placeholders are cached",
+    source="contract G3; async_scheduler.py:74-78: computed tokens less placeholders are cached",
     doc="The block of an output token is made addressable only when the step that computes it is processed, too.",
     slices=(DECODE,),
     applies=OVERLAPPED,

@@ -121,7 +121,7 @@ decode = Action(
     ),
     updates=(*take(), *_schedules(computed(r), known=computed(r) < tokens(r))),
     fairness=Fairness.STRONG, fairness_why=_BUDGET,
-    source="contract Q20, I-10; AS:74-78: hashed only when the token is known",
+    source="contract Q20, I-10; async_scheduler.py:74-78: hashed only when the token is known",
     doc="The token after the prompt is computed, perhaps before the step that samples it has been processed.",
 )  # fmt: skip
 
@@ -158,6 +158,6 @@ publish_output = Action(
         need("not-wrong", ~redo(b)),
     ),
     updates=(assign(addressable(b), True),),
-    source="contract G3: at output under asynchronous scheduling, AS:74-78; B-035 vllm #27648",
+    source="contract G3: at output under asynchronous scheduling, async_scheduler.py:74-78; B-035 vllm #27648",
     doc="A block whose token was not known when it was scheduled becomes addressable once it is.",
 )  # fmt: skip

@@ -79,7 +79,7 @@ WITNESSES = (
     _witness(
         "output-block-is-published", (place(b) >= PROMPT) & Primed(body=addressable(b)),
         "A block that was scheduled with a placeholder is found once its token is there.", DECODE,
-        actions=("publish_output",), source="contract G3; AS:74-78",
+        actions=("publish_output",), source="contract G3; async_scheduler.py:74-78",
     ),
     _witness(
         "guess-is-accepted", exists(r, Primed(body=tokens(r)).eq(tokens(r) + 2)),

@@ -62,7 +62,7 @@ slide_out = Action(
         assign(scanned(r, b), False),
         assign_all(h, to=expects(r, b, h), value=False),
     ),
-    source="contract G6, 5(d) early freeing; ST:645-710 remove_skipped_blocks",
+    source="contract G6, 5(d) early freeing; single_type_kv_cache_manager.py:645-710 remove_skipped_blocks",
     doc=(
         "A schedule() begins by taking blocks of windowed groups (sliding window, chunked local, Mamba) that r, which "
         "goes on, has no more use for, perhaps while a store reads them. No connector is told: it sees the block given "
