@@ -6,7 +6,7 @@ import pytest
 
 from interlock.proofs.check import run_check
 from interlock.spec.failures import FAILURES
-from interlock.spec.language.properties import Invariant
+from interlock.spec.language.properties import Invariant, Quiescence
 from interlock.spec.language.settings import Expectation
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import Implies, Term, subterms
@@ -168,6 +168,17 @@ def test_every_property_is_covered_and_every_action_is_in_a_default_slice(spec: 
     unused = [a.name for a in spec.actions if all(a.name in s.remove for s in spec.slices if s.default)]
 
     assert (uncovered, unused) == ([], [])
+
+
+STAND_STILL_AS_THEY_ARE = {"ec_arrivals", "ec_queue"}
+"""They are about the order of the queue, and leave out what makes a running request go on."""
+
+
+@EACH
+def test_deadlocks_are_looked_for_in_every_default_slice(spec: Specification) -> None:
+    judged = {s for p in spec.properties if isinstance(p, Quiescence) for s in p.slices}
+
+    assert {s.name for s in spec.slices if s.default} - judged <= STAND_STILL_AS_THEY_ARE
 
 
 UPDATED_NOWHERE = {("groups", "reject_report", "older")}
