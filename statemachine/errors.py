@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 
 class SpecificationViolation(Exception):
-    """Something that the specification rules out was asked for; the state is as it was before."""
+    """Something that the specification rules out was asked for; the action that was refused has changed nothing.
+
+    A call may do several actions: those before the one that was refused are done, so it cannot be repeated.
+    """
 
 
 class IllegalTransition(SpecificationViolation):

@@ -64,6 +64,7 @@ class KVOffloadMachine:
             machine has to ask it asks; without, the rest is believed, as tests with checking have shown it.
         contain: whether a report on a job on which none is due is counted (:attr:`contained`) and dropped, where it
             raises otherwise.
+        clock: what time it is; only differences count.
         record: with several groups, told of each block that a store scan passes (``offload.grouped_stores``) and of
             each chunk that is evicted (``evict``, with ``chunk``).
 
@@ -151,7 +152,11 @@ class KVOffloadMachine:
         return {name: t.first_hit for name, t in self._tracked.items() if t.first_hit is not None}
 
     def on_new_request(self, request: RequestLike) -> None:
-        """See :class:`ConnectorPort`."""
+        """See :class:`ConnectorPort`.
+
+        Raises:
+            RequestIdInUse: a request with that id has not ended.
+        """
         self._step_is_over()
         key = self._lives.begins(request.request_id, self._tracked)
         self._moves.do("add_request", key)
@@ -165,6 +170,9 @@ class KVOffloadMachine:
 
         ``None`` if a request that the tier has something for may not load yet, or some of it is still being stored,
         until its deadline; nothing once a load for it has failed.
+
+        Raises:
+            UnknownRequest: it has not arrived, or has ended.
         """
         tracked = self._tracked.of(request, "get_num_new_matched_tokens")
         if tracked.tables[0].blocks:  # who has blocks is not asked about (I-12), so it has lost them
@@ -189,7 +197,12 @@ class KVOffloadMachine:
         self._visits.append(Visit(tracked, tables, num_external_tokens))
 
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
-        """Blocks and loads, then flushes, then the stores of finished requests, then store scans."""
+        """Blocks and loads, then flushes, then the stores of finished requests, then store scans.
+
+        Raises:
+            UnknownRequest: the step names a request that has not arrived, or has ended.
+            MissingBlocks: a request fills a block that it was not said to have.
+        """
         self._step_is_over()
         self._preempted = step.preempted
         for request_id in step.preempted:
@@ -232,6 +245,7 @@ class KVOffloadMachine:
 
         Raises:
             IllegalTransition: a report on a job that is not open, or one report too many, unless those are contained.
+            GuardViolation: with checking, a request in ``finished_recving`` has a load on which some report is due.
         """
         self._step_is_over()
         for job in output.failed:
@@ -249,7 +263,13 @@ class KVOffloadMachine:
                 self._kept.load_ended(request)
 
     def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
-        """Never delays the free of blocks: fences or references keep what stores still read."""
+        """Never delays the free of blocks: fences or references keep what stores still read.
+
+        ``block_ids`` is its whole table; empty: it has none, or has lost them in a preemption.
+
+        Raises:
+            UnknownRequest: it has not arrived, or has ended.
+        """
         self._step_is_over()
         request_id = request.request_id
         tracked = self._tracked.of(request, "request_finished")
@@ -274,6 +294,7 @@ class KVOffloadMachine:
     def reset_cache(self) -> bool:
         """The tier forgets what it has; true if nothing old can be served from now on, false: try again.
 
+        With the default switches it is false while some request holds blocks: it may store them once more.
         Refused, as the specification may have it while copies run, it goes on serving what is ready.
         """
         self._step_is_over()

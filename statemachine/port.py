@@ -7,8 +7,12 @@ In the order in which an engine calls them:
   blocks were found for it, ``update_state_after_alloc`` with its whole table; a second time, with 0
   external tokens, when a request is admitted whose load has ended;
 - once per schedule, the empty ones included, ``build_connector_meta``;
-- when the outputs of all workers are there, ``request_finished`` for each request that ends, then
+- when the outputs of all workers are there, ``request_finished`` for each request that ends (aborts too), then
   ``update_connector_output``.
+
+A request whose load is under way is in no step, and keeps its blocks if it ends meanwhile: workers still write
+into them. ``finished_recving`` names it, ended or not, with the last report on its loads. docs/embedding.md
+has an example.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ class RequestLike(Protocol):
 
     @property
     def request_id(self) -> str:
-        """Unique among all requests."""
+        """Unique among all requests that have not ended; may come again later."""
 
     @property
     def num_tokens(self) -> int:
@@ -49,7 +53,13 @@ class RequestLike(Protocol):
 
 
 class TransferJob(NamedTuple):
-    """One block to or from one chunk."""
+    """One block to or from one chunk.
+
+    Args:
+        job: counts up from 0; reports name it.
+        request: for which it is.
+        block: of the GPU; chunk: of the tier.
+    """
 
     job: int
     request: str
@@ -58,9 +68,11 @@ class TransferJob(NamedTuple):
 
 
 class ConnectorMetadata(NamedTuple):
-    """What a step carries to every worker.
+    """What a step carries to every worker; each worker does each job, and reports once on it.
 
     Args:
+        store_jobs: read after this step's forward, unless they are flushed.
+        load_jobs: written at any time; their request is in no step until they are reported.
         jobs_to_flush: stores that workers finish before this step's forward; one of them may be in
             ``store_jobs`` of the same metadata.
     """
@@ -134,7 +146,7 @@ class ConnectorOutput(NamedTuple):
 
     Args:
         completed: job to the number of workers that report it done.
-        failed: job to the number of workers that report that it failed.
+        failed: job to the number of workers that report that it failed, and not that it is done.
         finished_recving: requests all of whose loads have now ended on all workers.
     """
 
@@ -165,12 +177,16 @@ class ConnectorPort(Protocol):
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """How many tokens beyond ``num_computed_tokens`` can be loaded now, and whether between steps.
 
+        ``num_computed_tokens`` are those that the engine's own prefix cache has, in whole blocks.
         ``None`` is "ask again later". At most ``num_tokens - 1`` tokens are computed and loaded
         together. May be asked again, and the answer may be dropped.
         """
 
     def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
-        """Blocks were found for the request: ``block_ids`` is its whole table."""
+        """Blocks were found for the request: ``block_ids`` is its whole table.
+
+        ``num_external_tokens`` is what the lookup has answered, or 0: nothing is loaded.
+        """
 
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
         """The schedule is made; what the workers are to do with it."""

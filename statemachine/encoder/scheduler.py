@@ -33,12 +33,14 @@ class EncoderCacheScheduler:
     Args:
         num_slots: items that the encoder cache of each worker has room for.
         num_cells: items that the connector's pool has room for.
+        num_workers: how many report on each load.
         num_kv_shares: requests that can have KV at once; only guards read it.
         switches: a value for every switch of the specification; the default preset if not given.
         offered: whether the other side has an item; what it has not is never waited for.
         deadline: how long a request is put off for one item, in units of ``clock``.
         policy: which ready entry of the pool makes room first, ``lru`` or ``arc``.
-        checking: whether each action checks its guard. Tables and counters are always checked.
+        checking: whether each action checks its guard: for an engine that is as the specification has it, of which
+            docs/embedding.md says what that is. Tables and counters are always checked.
         contain: whether a report on a transfer that is not under way is counted (:attr:`contained`) and
             dropped, where it raises otherwise.
         record: called for each action with its event and arguments, hidden ones too.
