@@ -17,9 +17,6 @@ COMPOSITE = "Several connectors behind one: ours is one connector."
 TIERS = "Places below the CPU tier, or eviction between tiers: ours has one tier."
 
 NOT_PLAYED = {
-    "B-015": TIERS,
-    "B-020": "A worker owes one report per copy, and ours has nothing to clean up before it; B-122 plays one that is due.",
-    "B-065": PRODUCER,
     "B-072": COMPOSITE,
     "B-073": COMPOSITE,
     "B-084": BOTH_SIDES,
@@ -30,21 +27,13 @@ NOT_PLAYED = {
     "B-090": BOTH_SIDES,
     "B-096": BOTH_SIDES,
     "B-104": BOTH_SIDES,
-    "B-106": BOTH_SIDES,
     "B-130": "At a request's end ours answers whether blocks stay, by a bool: there is no empty answer beside none.",
     "B-139": BOTH_SIDES,
-    "B-141": "A request's KV is in the tier by its hash and for everybody: it is no request's, and none has to drop it.",
     "B-142": BOTH_SIDES,
     "B-143": TIERS,
-    "B-150": PRODUCER,
     "B-153": TIERS,
-    "B-161": PRODUCER,
     "B-163": PRODUCER,
-    "B-170": "Ours asks for no delivery and delays no free (B-121); B-062 plays the preemptions that begin it.",
-    "B-183": "Ours has no escape that frees blocks: B-178 plays the stalled store, B-055 the load of a request that ends.",
     "B-185": COMPOSITE,
-    "B-188": "Ours plans with the blocks at hand and sends at once; before there is only a lookup, whose end B-181 plays.",
-    "B-189": "A store that is not planned leaves no record, for jobs are made with their chunk; B-181 asks for records.",
 }
 """Those of which no row is played, and why: what the failure needs, ours does not have."""
 

@@ -89,6 +89,16 @@ def nobody_hears_of_it(report):
     return patched
 
 
+def its_clean_up_raises(report):
+    def patched(self, worker, job):
+        if worker.copies[job].is_store:
+            report(self, worker, job)
+        else:
+            del worker.copies[job]  # it is in no table any more; then its handle was not released, and nobody said so
+
+    return patched
+
+
 def its_statistics_decide(report):
     def patched(self, job):
         loads = not self.copies[job].is_store
@@ -110,6 +120,14 @@ ROWS = [
         (Worker, "report", its_statistics_decide),
         shows="loaded",
         lacks="acknowledge_failure",
+    ),
+    Row(
+        "B-020",
+        "a load that is done is reported whatever else",
+        (*ENDS, Step(), Step(), Step()),
+        "there is still work: .'B'",
+        (Transfers, "report", its_clean_up_raises),
+        shows="loaded",
     ),
     Row("B-146", "a failed load is not counted", FAILS, "read", (Transfers, "note", counted_as_done)),
     Row("B-160", "failures reach the scheduler", FAILS, "read", (Transfers, "take_invalid", nothing_invalid)),

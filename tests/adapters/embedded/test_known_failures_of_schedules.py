@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from support.failure_rows import PublicFailure, are_public_failures, check, each
 
-from interlock.adapters.embedded import Add, Complete, Fail, Scheduling, Sizes, Step, run
+from interlock.adapters.embedded import Abort, Add, Complete, EmbeddedEngine, Fail, Scheduling, Sizes, Step, run
 from interlock.adapters.embedded.parking import Parking
 from interlock.adapters.embedded.request import Status
 from interlock.adapters.embedded.schedule import Scheduler
@@ -112,6 +112,24 @@ def _one_block_for_one_hash(publish):
     return patched
 
 
+def nobody_computes_any_more():
+    """B ends while a step with it is under way, and A needs its blocks: until it has them, steps compute nothing."""
+    ends = (Add("B", "wxyz", max_tokens=9), Step(), Step(), Step(), Abort("B"), Add("A", "ghijk"))
+    played = run(ends, sizes=Sizes(num_blocks=6, num_chunks=16), scheduling=Scheduling(depth=2), drain=True)
+
+    check(not played.unfinished, "its blocks are for nobody")
+
+
+def _after_another_that_computes(process):
+    def patched(self, step):
+        processed = self._parking.processed
+        self._parking.processed = lambda number: step.made.requests and processed(number - 1)
+        process(self, step)
+        self._parking.processed = processed
+
+    return patched
+
+
 ROWS = [
     Row(
         "B-058",
@@ -140,6 +158,13 @@ ROWS = [
         another_publishes_what_is_being_loaded,
         "block . is used: allocate is illegal",
         (Scheduler, "_publish", _one_block_for_one_hash),
+    ),
+    Row(
+        "B-170",
+        "blocks that a step may write come back though no other step computes",
+        nobody_computes_any_more,
+        "there is still work: .'A'",
+        (EmbeddedEngine, "_process", _after_another_that_computes),
     ),
 ]
 

@@ -557,6 +557,55 @@ def _remembered(match):
     return patched
 
 
+def _holds_what_it_finds(match):
+    def patched(self, request, computed):
+        answer = match(self, request, computed)
+        for chunk in self._tracked[request.request_id].found.chunks:
+            self.chunks._is_ready[chunk] = False  # so that nobody evicts it
+        return answer
+
+    return patched
+
+
+def _parks_what_it_has(preempted):
+    def patched(self, request_id):
+        hashes, chunks = self._tracked[request_id].request.block_hashes, self._moves.chunks
+        for chunk in chunks.ready:
+            if self._moves.ledger.function("chunk_hash")[chunk] in hashes:
+                chunks._is_ready[chunk] = False  # kept for its return
+        preempted(self, request_id)
+
+    return patched
+
+
+@row(
+    "B-141",
+    "the tier keeps nothing for who was preempted and is aborted",
+    "still held",
+    patch=(Running, "preempted", _parks_what_it_has),
+)
+@row(
+    "B-188",
+    "what a lookup has found is held for nobody",
+    "still held",
+    patch=(KVOffloadMachine, "get_num_new_matched_tokens", _holds_what_it_finds),
+)
+def preempted_and_cancelled_after_another_lookup(make):
+    d = make(chunks=1)
+    job = d.store_one("A", "h1", block=1).job
+    d.update(completed=[job])
+    d.build(preempted=["A"])
+    d.update()
+    check(d.match("A") == (4, True), "what it has stored is not found")
+    d.build()
+    d.update()
+    d.finish("A")
+    d.add("C", ["g1"])
+    d.admit("C", [3, 4])
+
+    check(places(d.build().store_jobs) == [("C", 3)], "the place is still held for who was cancelled")
+
+
 @row(
     "B-181",
     "a lookup leaves no record",

@@ -2,8 +2,10 @@
 
 from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places, stored
 
-from interlock.statemachine.errors import MissingBlocks
+from interlock.statemachine.errors import GuardViolation, MissingBlocks
 from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.offload.flushes import Flushes
+from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.running import Running, Visit
 from interlock.statemachine.offload.stores import Stores
 
@@ -166,6 +168,78 @@ def ends_while_its_block_is_read(make):
     check(d.pool.held == [], "nobody reads it any more")
 
 
+@row(
+    "B-150",
+    "what is sent after the end is read before its block is written",
+    "fenced",
+    patch=(Flushes, "order", lambda _: lambda self: None),
+)
+def its_block_goes_to_the_next_request_before_its_store(make):
+    d = make(chunks=1)
+    job = d.store_one("A", "h1", block=1).job
+    d.update()
+    d.add("B", ["g1"])
+    d.admit("B", [3, 4])
+    check(not d.build().store_jobs, "there was room")
+    d.finish("B")
+    d.update(completed=[job])
+    d.add("C", ["k1"])
+    d.admit("C", [3, 4])
+    metadata = d.build()
+
+    (late,) = metadata.store_jobs
+    check(late.block == 3, "what B has left is not stored")
+    check(late.job in metadata.jobs_to_flush, "C writes a block that is still to be read")
+
+
+@row(
+    "B-065",
+    "who ends after a preemption leaves no blocks to store",
+    "has lost",
+    patch=(Running, "preempted", lambda preempted: lambda self, request_id: None),
+)
+def preempted_when_its_last_step_is_under_way(make):
+    """The scheduler is a step ahead: the output with which B ends comes after the schedule that has taken its blocks."""
+    d = make(chunks=1)
+    job = d.store_one("A", "h1", block=1).job
+    d.update()
+    d.add("B", ["g1"])
+    d.admit("B", [3, 4])
+    d.build()
+    d.build(preempted=["B"])
+    d.update(completed=[job])
+    d.finish("B")
+
+    check(not d.step().store_jobs, "it stores what the request has lost")
+
+
+@row(
+    "B-183",
+    "a stalled store lets no block go that a load writes",
+    "let go",
+    change="drop-conjunct:loaded:loads-have-ended",
+)
+def its_store_stalls_and_its_load_runs(make):
+    d = make(match_busy="proceed")
+    stored(d, ["h1"])
+    d.add("B", ["h1", "h2"])
+    d.admit("B", [1, 2, 3])
+    check(d.build().store_jobs, "nothing stalls")
+    d.update()
+    d.build(preempted=["B"])
+    d.update()  # nobody reports on its stores
+    d.load("B", [5], external_blocks=1)
+    d.build()
+    d.update()
+    d.finish("B")
+    try:
+        d.update(received=["B"])  # whoever waits for the stores gives up
+    except GuardViolation:
+        return
+
+    check(False, "a block is let go that a load still writes")
+
+
 @row("B-164", "the last stores hold nobody up", "whoever comes now", switches={"idle": "flush"})
 def the_last_request_ends_with_its_store_under_way(make):
     """With ``idle=drain``. A flush is a wait: the preset's last step has ended when its stores have."""
@@ -242,6 +316,54 @@ def computes_more_than_it_loaded(make):
     d.admit("B", [7, 8, 9])
 
     check(places(d.build().store_jobs) == [("B", 8)], "the block behind the loaded one is not stored")
+
+
+def _keeps_the_task(plan_each):
+    def patched(self, action, rows):
+        planned, full = plan_each(self, action, rows)
+        if rows and not planned:
+            self.jobs[-1] = None
+        return planned, full
+
+    return patched
+
+
+@row(
+    "B-189",
+    "where all is stored no task is left",
+    "a task that nobody starts",
+    patch=(Moves, "plan_each", _keeps_the_task),
+)
+def all_of_it_is_stored_already(make):
+    d = make()
+    stored(d, ["h1"])
+    d.add("B", ["h1"])
+    d.admit("B", [3, 4])
+    metadata = d.build()
+
+    check(not (metadata.store_jobs or d.machine._moves.jobs), "a task that nobody starts")
+
+
+@row(
+    "B-015",
+    "what somebody else is storing is stored all the same",
+    "in no chunk",
+    switches={"store_dedup": "in_flight_by_hash"},
+)
+def the_other_store_of_its_hash_fails(make):
+    d = make()
+    job = d.store_one("A", "h1", block=1).job
+    d.update()
+    d.add("B", ["h1"])
+    d.admit("B", [3, 4])
+    stores = d.build().store_jobs
+    d.update(completed=[j.job for j in stores], failed=[job])
+    d.go_on("B", 5, 1)
+    stores = d.build().store_jobs
+    d.update(completed=[j.job for j in stores])
+    d.add("C", ["h1", "x"])
+
+    check(d.match("C") == (4, True), "B has computed it, and it is in no chunk")
 
 
 def _until_it_has_ended(update):
