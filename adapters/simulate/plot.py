@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from interlock.adapters.simulate.run import WITH, WITHOUT, SimulateResult
 
@@ -27,17 +28,31 @@ def require_plotting() -> None:
 
 def plot(result: SimulateResult) -> bytes:
     """A PNG of two panels: time to first token of all requests, and where the tokens of their prompts came from."""
+    drawn = io.BytesIO()
+    figure_of(result).savefig(drawn, format="png", dpi=120)
+    return drawn.getvalue()
+
+
+def figure_of(result: SimulateResult) -> Any:
+    """The same as a figure of matplotlib."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     times, tokens = figure.subplots(1, 2)
-    for name, color in ((WITHOUT, "tab:gray"), (WITH, "tab:blue")):
-        found = sorted(result.first_token_s[name])
+    for name, color, line in ((WITHOUT, "tab:gray", "-"), (WITH, "tab:blue", "--")):  # both are seen where they agree
+        found = [1000 * s for s in sorted(result.first_token_s[name])]
         shares = [(i + 1) / len(found) for i in range(len(found))]
-        times.step(found, shares, where="post", label=name, color=color)
-    times.set(xscale="log", xlabel="time to first token, s", ylabel="share of requests", ylim=(0, 1))
+        times.step(found, shares, where="post", label=name, color=color, linestyle=line)
+    times.set(xscale="log", xlabel="time to first token, ms", ylabel="share of requests", ylim=(0, 1))
+    # As few labels as fit: else a range of a few times is labelled at every digit, one over the other.
+    low, high = times.get_xlim()
+    subs = (1, 2, 5) if high < 100 * low else (1,)
+    times.xaxis.set_major_locator(MaxNLocator(5) if high < 10 * low else LogLocator(subs=subs))
+    times.xaxis.set_minor_locator(NullLocator())
+    times.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     times.grid(alpha=0.3)
     times.legend(loc="lower right")
 
@@ -56,6 +71,4 @@ def plot(result: SimulateResult) -> bytes:
     tokens.set(xlabel="thousands of tokens")
     tokens.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=4, fontsize="small")
     figure.suptitle(f"{result.asked.workload.name}: {result.asked.workload.doc}", fontsize="medium")
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=120)
-    return drawn.getvalue()
+    return figure
