@@ -80,6 +80,8 @@ class EncoderCacheScheduler:
         self._arrivals = self._positions = 0
         self._visit: Visit | None = None
         self._runners_visited = False
+        self._passed_over: set[str] = set()
+        """Those with KV that the engine had not asked about when it came to one without; it may yet."""
         self._unavailable: set[str] = set()
         self._told_unavailable: set[str] = set()
         self._deadlines = Deadlines(deadline, clock)
@@ -166,8 +168,9 @@ class EncoderCacheScheduler:
         """See :class:`EncoderCachePort`."""
         self._step_is_over()
         key = self._of(request, "ensure_cache_available").key
-        if key in self._visited:  # asked before in this schedule
+        if key in self._visited and key not in self._passed_over:  # asked before in this schedule
             return self._state[key] not in self._put_off
+        self._passed_over.discard(key)
         tracked = self._comes_to(request, "ensure_cache_available")
         if self._state[key] in self._queued and not self._scan_goes_on():
             return False
@@ -240,6 +243,7 @@ class EncoderCacheScheduler:
         self._visit_runners()
         self._do("build_connector_meta")
         self._runners_visited = False
+        self._passed_over.clear()
         fetches, self._answers.fetches = self._answers.fetches, []
         loads, self._entries.loads = self._entries.loads, []
         freed, self._entries.freed = self._entries.freed, []
@@ -310,6 +314,7 @@ class EncoderCacheScheduler:
         """schedule() has passed over a running request; what the connector would have said still counts."""
         action = "resume" if self._state[key] == "stalled" else "go_on"
         self._do(action if self._may(action, key) else "stall", key)
+        self._passed_over.add(key)
 
     # -- between steps -------------------------------------------------------------------------------
 
