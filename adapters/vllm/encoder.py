@@ -57,7 +57,8 @@ class EncoderShim(ECConnectorBase):
 
     Extra config: ``num_slots`` (items in each worker's encoder cache; required), ``num_cells`` (items in the pool;
     required), ``num_workers`` (1), ``num_kv_shares`` (as many requests as there are blocks; only guards read it),
-    ``switches`` (of module encoder), ``deadline`` (60 seconds) or ``deadline_schedules``, ``checking`` (true).
+    ``switches`` (of module encoder), ``deadline`` (60 seconds) or ``deadline_schedules``, ``checking`` (false: guards
+    hold where module encoder has it so, which has preemptions between schedules only, and vLLM makes them in the midst).
 
     Attributes:
         offered: whether the other side has an item.
@@ -83,7 +84,7 @@ class EncoderShim(ECConnectorBase):
             switches=SPECIFICATION.switch_values("interlock", extra.get("switches")),
             offered=self._is_offered,
             deadline=float(extra["deadline_schedules"] if in_schedules else extra.get("deadline", 60.0)),
-            checking=bool(extra.get("checking", True)),
+            checking=bool(extra.get("checking", False)),
             record=self._note if extra.get("journal") else None,
             clock=self._schedules if in_schedules else time.monotonic,
         )

@@ -144,6 +144,7 @@ def _part(scenario: Scenario, values: Values) -> Part:
         "deadline_schedules": DEADLINE,
         "switches": dict(values),
         "journal": True,
+        "checking": True,
     }
     return Part("encoder", SHIM, config, {"gpu_blocks": pool["shares"], "block_size": BLOCK, "chunk": CHUNK})
 
