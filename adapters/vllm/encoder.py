@@ -57,8 +57,8 @@ class EncoderShim(ECConnectorBase):
 
     Extra config: ``num_slots`` (items in each worker's encoder cache; required), ``num_cells`` (items in the pool;
     required), ``num_workers`` (1), ``num_kv_shares`` (as many requests as there are blocks; only guards read it),
-    ``switches`` (of module encoder), ``deadline`` (60 seconds) or ``deadline_schedules``, ``checking`` (false: guards
-    hold where module encoder has it so, which has preemptions between schedules only, and vLLM makes them in the midst).
+    ``switches`` (of module encoder), ``deadline`` (60 seconds) or ``deadline_schedules``, ``checking`` (false: module
+    encoder has preemptions between schedules only, and vLLM makes them in the midst of one).
 
     Attributes:
         offered: whether the other side has an item.
