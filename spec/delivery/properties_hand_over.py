@@ -110,6 +110,14 @@ ID_IS_FREE = ActionProperty(
     actions=("add_under_same_id",),
     formula=forall(r3, r3.ne(r) >> delivery_states.one_of(delivery_state(r3), "absent", "released")),
 )
+RAN_BEFORE = ActionProperty(
+    id="what-is-handed-over-has-run",
+    source="contract R-55, Q31, R-51",
+    doc="A request is handed over when it ends while it runs: of one that waits or loads there is no KV to read yet.",
+    slices=HANDING,
+    actions=("hand_over",),
+    formula=delivery_state(r).eq(delivery_states["running"]),
+)
 NOT_FOR_CANCELLED = Invariant(
     id="cancel-reaches-the-connector-as-a-cancel",
     source="B-163 vllm #29987",
@@ -179,6 +187,14 @@ REFUSAL = ActionProperty(
     slices=(READ, SHORT),
     actions=("peer_refuses",),
     formula=deny(w, r) > 0,
+)
+DENIAL_IS_TRUE = ActionProperty(
+    id="a-denial-comes-after-the-end-of-a-lease",
+    source="B-087 vllm #21570",
+    doc="A worker denies that the lease held only if it had ended the hand-over before the notice came.",
+    slices=(READ, SHORT),
+    actions=("hear_notice",),
+    formula=registration_state(w, r).eq(registration_states["settled"]) | Primed(body=deny(w, r)).eq(deny(w, r)),
 )
 SHORT_REFUSED = ActionProperty(
     id="complete-kv-is-not-refused-as-short",
@@ -255,6 +271,8 @@ HAND_OVER_PROPERTIES: tuple[Property, ...] = (
     PARAMETERS,
     ENVIRONMENT_BOUND,
     REFUSAL,
+    DENIAL_IS_TRUE,
+    RAN_BEFORE,
     SHORT_REFUSED,
     CONSUMER_TELLS,
     READ_ANSWERED,

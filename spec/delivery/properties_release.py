@@ -51,7 +51,14 @@ from interlock.spec.delivery.vocabulary import (
     w,
 )
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Ground, Invariant, LeadsTo, Property
-from interlock.spec.language.terms import Primed, card, exists, forall, ite
+from interlock.spec.language.terms import Primed, Term, card, exists, forall, ite
+from interlock.spec.shared.frames import unchanged
+
+
+def _transfer(*states: str) -> Term:
+    """Operation j at worker w is in one of these states."""
+    return delivery_transfer_states.one_of(delivery_transfer_state(w, j), *states)
+
 
 _ONCE = releases(r).eq(ite(is_(r, "released"), 1, 0))
 
@@ -321,10 +328,30 @@ HELD_IF_OWED = ActionProperty(
 NO_LATE_VERDICT = ActionProperty(
     id="terminal-state-is-set-once",
     source="B-154 TensorRT-LLM #14633",
-    doc="The end of a transfer that has already failed does not make it a success.",
+    doc=(
+        "The end of a transfer that has already failed, or of which no word could come, does not make it a success; "
+        "nor does a failure that comes later undo one."
+    ),
     slices=FAILING,
-    actions=("late_end",),
-    formula=Primed(body=delivery_transfer_state(w, j)).ne(delivery_transfer_states["ended"]),
+    actions=("late_end", "transfer_ends", "remote_transfer_fails", "remote_engine_dies", "load_expires"),
+    formula=(~_transfer("active") >> Primed(body=~_transfer("ended")))
+    & (_transfer("ended", "broken", "expired") >> unchanged(delivery_transfer_state(w, j))),
+)
+FAILURES_ARE_TRUE = ActionProperty(
+    id="a-failure-is-reported-of-what-has-failed",
+    source="contract R-43, R-46; B-091, B-096",
+    doc="A worker reports as failed what has failed there or has passed its deadline, and nothing else.",
+    slices=FAILING,
+    actions=("report_failed_transfer",),
+    formula=_transfer("broken", "expired"),
+)
+RELEASES_HELD = ActionProperty(
+    id="a-completion-releases-what-has-finished",
+    source="contract R-39, Q32, Q33, I-11",
+    doc="A completion gives back the blocks of a request that has finished: never those of one that runs or waits.",
+    slices=SENDING,
+    actions=("release",),
+    formula=is_(r, "held", "released"),
 )
 BOOKKEEPING = ActionProperty(
     id="bookkeeping-changes-no-verdict",
@@ -444,6 +471,8 @@ RELEASE_PROPERTIES: tuple[Property, ...] = (
     FINISHED_ONCE,
     HELD_IF_OWED,
     NO_LATE_VERDICT,
+    FAILURES_ARE_TRUE,
+    RELEASES_HELD,
     BOOKKEEPING,
     LAST_OF_ALL,
     ONE_STEP,

@@ -116,10 +116,11 @@ KEYS_KNOWN = Invariant(
 KEY_PER_BLOCK = ActionProperty(
     id="a-key-comes-with-a-whole-block",
     source="contract R-25; B-035 vllm #27648",
-    doc="An output gives a key to the block that it makes whole, and to no other.",
+    doc="An output gives a key to the block that it makes whole, and to no other; no block loses the key that it has.",
     slices=COPYING,
     actions=("token_computed",),
-    formula=Primed(body=keys(r)).eq(keys(r)) | Primed(body=keys(r)).eq(Primed(body=whole_blocks(r))),
+    formula=Primed(body=keys(r)).eq(keys(r))
+    | ((keys(r) < Primed(body=keys(r))) & Primed(body=keys(r)).eq(Primed(body=whole_blocks(r)))),
 )
 _said = {"below_zero": -1, "nothing": 0, "some": 1, "whole": 2, "beyond": 3}
 ANSWER_TAKEN = ActionProperty(
@@ -217,6 +218,25 @@ HAS_ITS_BLOCK = Invariant(
     formula=forall(r, k, (is_open(k) & save_for(k, r)) >> table_row(r, save_block(k))),
     premise=exists(r, k, is_open(k) & save_for(k, r)),
 )
+CURSOR_GOES_ON = ActionProperty(
+    id="cursor-goes-back-only-after-a-preemption",
+    source="contract I-50; B-166 vllm #52211",
+    doc=(
+        "A metadata sets back the store cursor of a request only if that was resumed with other blocks, or is over: "
+        "what a scan has passed it does not come to again."
+    ),
+    slices=COPYING,
+    actions=("build_connector_meta",),
+    formula=forall(r, Primed(body=store_cursor(r)).eq(store_cursor(r)) | resumed(r) | _done),
+)
+FINISHES_ONCE = ActionProperty(
+    id="a-copied-request-is-finished-once",
+    source="contract R-50, I-11, R-52",
+    doc="A request is finished once: while it is queued, runs, or waits after a preemption.",
+    slices=EVERY,
+    actions=("finish",),
+    formula=seat_states.one_of(seat_state(r), "queued", "running", "preempted"),
+)
 FINISH_COVERS = ActionProperty(
     id="blocks-at-the-finish-cover-the-planned-store",
     source="B-175 FlexKV #269; contract R-28, R-50",
@@ -240,7 +260,8 @@ ABORT_LEGAL = LeadsTo(
     slices=CANCELLING,
     vars=(r,),
     premise=cancel_asked(r),
-    conclusion=~cancel_asked(r),
+    # Not that nobody asks any more: a cancel that is forgotten ends nothing.
+    conclusion=seat_states.one_of(seat_state(r), "done", "absent"),
 )
 DONE_GO = LeadsTo(
     id="done-requests-are-forgotten",
@@ -366,7 +387,7 @@ PROPERTIES = (
     ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, FINISH_COVERS, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
     IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, KNOWN_WAS_SCHEDULED,
     KEYS_STAY, LISTED_ONCE,
-    REFUSED_COMES_AGAIN,
+    REFUSED_COMES_AGAIN, CURSOR_GOES_ON, FINISHES_ONCE,
     *OTHERS,
     *WITNESSES,
 )  # fmt: skip

@@ -148,6 +148,7 @@ CHUNKS_AND_JOBS = (
             "store-scan-passes-each-chunk-once",
             "loaded-chunk-is-not-stored-again",
             "cursor-within-mirror",
+            "cursor-goes-back-only-after-a-preemption",
         ),
     ),
     Rule(

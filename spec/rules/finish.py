@@ -15,6 +15,7 @@ FINISH = (
         standing=("documented", "seen"),
         properties=(
             "request-finished-comes-once",
+            "a-copied-request-is-finished-once",
             "sub-connector-answers-once",
             "registration-comes-once",
         ),
@@ -88,6 +89,7 @@ FINISH = (
         standing=("implied",),
         properties=(
             "producer-ends-with-its-blocks",
+            "what-is-handed-over-has-run",
             "consumer-uses-complete-kv-only",
         ),
     ),

@@ -134,6 +134,9 @@ REQUESTS = (
         standing=("seen",),
         properties=(
             "request-finished-comes-once",
+            "a-copied-request-is-finished-once",
+            "a-request-goes-once-it-has-finished",
+            "a-completion-releases-what-has-finished",
             "sub-connector-answers-once",
         ),
     ),

@@ -128,7 +128,7 @@ WORKER = (
         text="finished_sending names requests that the scheduler still has and that have finished.",
         source="vLLM 0.32.0: v1/core/sched/scheduler.py:3234,2747",
         standing=("asserted", "seen"),
-        properties=("no-word-on-an-unknown-hand-over",),
+        properties=("no-word-on-an-unknown-hand-over", "a-completion-releases-what-has-finished"),
     ),
     Rule(
         id="R-40",

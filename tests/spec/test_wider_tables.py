@@ -1,0 +1,110 @@
+"""A table with one row too many, or an update that does too much, is noticed: mutants take away, and never add."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from interlock.proofs.check import run_check
+from interlock.spec.language.actions import Action
+from interlock.spec.language.lifecycles import row
+from interlock.spec.language.specification import Specification
+from interlock.spec.language.terms import TRUE, Bool
+from interlock.spec.modules import module
+
+ROWS = [
+    ("kv", "tiny", "request.preempted.build_connector_meta.absent", "a-request-goes-once-it-has-finished"),
+    ("delivery", "operations", "delivery.running.release.released", "a-completion-releases-what-has-finished"),
+    ("delivery", "lease_and_send", "delivery.loading.hand_over.held", "what-is-handed-over-has-run"),
+    ("delivery", "operations", "delivery_transfer.expired.transfer_ends.ended", "terminal-state-is-set-once"),
+    ("delivery", "operations", "delivery_transfer.stranded.transfer_ends.ended", "terminal-state-is-set-once"),
+    ("delivery", "operations", "delivery_transfer.ended.remote_transfer_fails.broken", "terminal-state-is-set-once"),
+    (
+        "delivery", "operations", "delivery_transfer.ended.report_failed_transfer.idle",
+        "a-failure-is-reported-of-what-has-failed",
+    ),
+    ("mirror", "mirror_table", "seat.done.finish.done", "a-copied-request-is-finished-once"),
+]  # fmt: skip
+"""Module, slice, row (lifecycle, from, event, to), and the property that forbids it."""
+
+
+def _always(symbol: str) -> Callable[[Action], Action]:
+    """Updates of a variable are made whatever holds."""
+    return lambda a: a.model_copy(
+        update={"updates": tuple(u.model_copy(update={"when": TRUE}) if u.symbol == symbol else u for u in a.updates)}
+    )
+
+
+def _sent_always(channel: str) -> Callable[[Action], Action]:
+    return lambda a: a.model_copy(
+        update={"sends": tuple(s.model_copy(update={"when": TRUE}) if s.channel == channel else s for s in a.sends)}
+    )
+
+
+def _sets(symbol: str, value: bool) -> Callable[[Action], Action]:
+    return lambda a: a.model_copy(
+        update={
+            "updates": tuple(
+                u.model_copy(update={"value": Bool(value=value)}) if u.symbol == symbol else u for u in a.updates
+            )
+        }
+    )
+
+
+def _key_of_the_last_block(a: Action) -> Action:
+    """A key for the block that is whole now, though others have theirs: the count goes back."""
+    blocks = next(u.value for u in a.updates if u.symbol == "whole_blocks")
+    return a.model_copy(
+        update={
+            "updates": tuple(u.model_copy(update={"value": blocks}) if u.symbol == "keys" else u for u in a.updates)
+        }
+    )
+
+
+ACTIONS = {
+    "a cancel is forgotten with the next metadata": (
+        "mirror", "mirror_match", "build_connector_meta", _always("cancel_asked"), "abort-is-legal-in-every-state",
+    ),
+    "every metadata sets the store cursor back": (
+        "mirror", "mirror_table", "build_connector_meta", _always("store_cursor"),
+        "cursor-goes-back-only-after-a-preemption",
+    ),
+    "keys are lost with an output after a preemption": (
+        "mirror", "mirror_table", "token_computed", _key_of_the_last_block, "a-key-comes-with-a-whole-block",
+    ),
+    "a store at the finish counts as failed from its plan on": (
+        "kv", "tiny", "plan_finish_store", _sets("failure_seen", True), "a-planned-job-has-not-failed",
+    ),
+    "a worker denies that a living lease held": (
+        "delivery", "handed_over_short", "hear_notice", _sent_always("deny"),
+        "a-denial-comes-after-the-end-of-a-lease",
+    ),
+}  # fmt: skip
+
+
+def _with_row(spec: Specification, name: str) -> Specification:
+    lifecycle, source, event, target = name.split(".")
+    life = spec.lifecycle(lifecycle)
+    wider = life.model_copy(update={"rows": (*life.rows, row(source, event, target, source="a fault"))})
+    return spec.model_copy(update={"lifecycles": tuple(wider if x is life else x for x in spec.lifecycles)})
+
+
+@pytest.mark.parametrize(("name", "slice_", "added", "property_"), ROWS, ids=lambda v: v)
+def test_a_row_too_many_is_noticed(name: str, slice_: str, added: str, property_: str) -> None:
+    _is_noticed(module(name), _with_row(module(name), added), slice_, property_)
+
+
+@pytest.mark.parametrize("fault", ACTIONS)
+def test_an_action_that_does_too_much_is_noticed(fault: str) -> None:
+    name, slice_, action, change, property_ = ACTIONS[fault]
+    spec = module(name)
+    actions = tuple(change(a) if a.name == action else a for a in spec.actions)
+    _is_noticed(spec, spec.model_copy(update={"actions": actions}), slice_, property_)
+
+
+def _is_noticed(spec: Specification, faulty: Specification, slice_: str, property_: str) -> None:
+    (sound,), (found,) = (
+        run_check(spec=s, slices=[slice_], properties=[property_]).runs for s in (spec, faulty)
+    )
+    assert (sound.properties, found.properties) == ({property_: "holds"}, {property_: "violated"})
