@@ -40,6 +40,7 @@ from interlock.spec.engine.vocabulary import (
     in_flight,
     late,
     load_has_failed,
+    parked,
     placeholders,
     planned,
     r,
@@ -151,6 +152,22 @@ STEP_ALONE = ActionProperty(
     formula=_other_steps_keep(_r),
 )
 
+GIVEN_UP_ALONE = ActionProperty(
+    id="what-is-given-up-was-held",
+    source="contract G4, Q22, Q31; D1: what loses its hash is of the request whose load failed",
+    doc=(
+        "A request that loses its blocks, or gives them back, takes no block that it does not hold out of the prefix "
+        "cache, ends the load of none, and has none parked."
+    ),
+    slices=_TWO_REQUESTS,
+    actions=(
+        "preempt", "reset_running", "stop", "stop_stale", "finish", "fail_running", "fail_loading", "finished_recving",
+        "retry",
+    ),
+    formula=forall(_b, ~table(r, _b) >> unchanged(addressable(_b), filling(_b)))
+    & forall(_t, _b, ~table(r, _b) >> unchanged(parked(_t, _b))),
+)  # fmt: skip
+
 BLOCK_ALONE = ActionProperty(
     id="a-token-goes-into-one-block",
     source="contract G1 to G3",
@@ -189,6 +206,6 @@ LOAD_ALONE = ActionProperty(
 )
 
 OTHERS = (
-    COUNTED_ALONE, REFUSED_ALONE, SCHEDULED_ALONE, HELD_ALONE, STEP_ALONE, BLOCK_ALONE, UNTOLD_ALONE, FAILS_ALONE,
+    COUNTED_ALONE, REFUSED_ALONE, SCHEDULED_ALONE, HELD_ALONE, STEP_ALONE, GIVEN_UP_ALONE, BLOCK_ALONE, UNTOLD_ALONE, FAILS_ALONE,
     LOAD_ALONE,
 )  # fmt: skip

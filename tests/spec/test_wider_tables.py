@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from interlock.proofs.check import run_check
+from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action
 from interlock.spec.language.lifecycles import row
 from interlock.spec.language.specification import Specification
@@ -52,6 +53,21 @@ def _sets(symbol: str, value: bool) -> Callable[[Action], Action]:
     )
 
 
+def _of_all_blocks(symbol: str) -> Callable[[Action], Action]:
+    """Updates of a variable of blocks ask no more whose the block is."""
+
+    def wider(when: T.Term) -> T.Term:
+        return T.transform(when, lambda t: TRUE if isinstance(t, T.Apply) and t.symbol == "table" else None)
+
+    return lambda a: a.model_copy(
+        update={
+            "updates": tuple(
+                u.model_copy(update={"when": wider(u.when)}) if u.symbol == symbol else u for u in a.updates
+            )
+        }
+    )
+
+
 def _key_of_the_last_block(a: Action) -> Action:
     """A key for the block that is whole now, though others have theirs: the count goes back."""
     blocks = next(u.value for u in a.updates if u.symbol == "whole_blocks")
@@ -75,6 +91,12 @@ ACTIONS = {
     ),
     "a store at the finish counts as failed from its plan on": (
         "kv", "tiny", "plan_finish_store", _sets("failure_seen", True), "a-planned-job-has-not-failed",
+    ),
+    "the end of a request ends the loads of others": (
+        "engine", "load_pair", "finish", _of_all_blocks("filling"), "what-is-given-up-was-held",
+    ),
+    "the end of a request takes blocks of others out of the prefix cache": (
+        "engine", "share", "finish", _of_all_blocks("addressable"), "what-is-given-up-was-held",
     ),
     "a worker denies that a living lease held": (
         "delivery", "handed_over_short", "hear_notice", _sent_always("deny"),
