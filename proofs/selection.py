@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from interlock.proofs.claims import is_claimed
 from interlock.proofs.mutation.changes import EVERY_KIND, PROOF_KINDS, apply, parse
+from interlock.spec.language.errors import SpecificationError
 from interlock.spec.language.properties import Property
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification, UnknownName
-from interlock.spec.modules import Modules, owner, presets, under
+from interlock.spec.modules import Modules, modules, owner, presets, under
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,11 @@ class Chosen:
     switches: dict[str, str]
     scope: dict[str, int]
     properties: list[Property]
+
+    @property
+    def sizes_of_sorts(self) -> set[str]:
+        """The sorts that have a size here."""
+        return {*self.slice.scope, *self.scope}
 
 
 def values(
@@ -34,7 +40,8 @@ def values(
     Raises:
         UnknownName: a preset, switch or value that no module has.
     """
-    if all(under(m, preset) is None for m in specs):
+    # Of `vllm-0.32.0/X` a module without connectors takes `vllm-0.32.0`; some module must have it as a whole.
+    if all(under(m, preset) is None for m in specs) or preset not in {*presets(specs), *presets(modules())}:
         raise UnknownName("preset", preset, presets(specs))
     for switch in sets:
         owner(specs, "switch", switch)
@@ -91,7 +98,15 @@ def choose(
         meant = concerned(specs, slices, properties)
         if meant and all(under(m, preset) is None for m in meant):
             raise UnknownName(f"preset of {' and '.join(m.name for m in meant)}", preset, presets(meant))
+        if quick and meant:
+            raise SpecificationError(
+                " and ".join(m.name for m in meant), "has no quick slice for what was named", "leave out --quick"
+            )
         raise UnknownName("slice for these names", "none", [s.name for m in specs for s in m.slices])
+    for sort in scope or ():
+        if sort != INT_MAX and not any(sort in c.sizes_of_sorts for c in chosen):
+            where = " and ".join(dict.fromkeys(c.spec.name for c in chosen))
+            raise UnknownName(f"sort of {where}", sort, sorted({s for c in chosen for s in c.sizes_of_sorts}))
     for switch in sets or ():
         having = {s.name for c in chosen for s in c.spec.switches}
         if switch not in having:

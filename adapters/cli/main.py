@@ -10,6 +10,7 @@ from typer.exceptions import TyperException
 
 from interlock.adapters.cli.app import GROUPS, VERBS, app
 from interlock.adapters.cli.mistakes import mistake_in_specification
+from interlock.adapters.cli.once import require_once
 from interlock.adapters.cli.problems import UsageProblem, one_line
 
 USAGE = 2
@@ -25,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("PYDANTIC_ERRORS_INCLUDE_URL", "0")
     where = _where(arguments)
     try:
+        require_once(where, arguments)
         code = app(args=arguments, prog_name="interlock", standalone_mode=False, obj=arguments)
     except UsageProblem as problem:
         return _usage(where, str(problem))
