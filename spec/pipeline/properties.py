@@ -146,6 +146,14 @@ BUSY_IS_OPEN = Invariant(
     premise=exists(b, busy(b)),
 )
 
+REPORTED_IS_COPIED = ActionProperty(
+    id="pipeline-a-report-follows-the-copy",
+    source="contract J10, R-34, R-42",
+    doc="A worker reports a job once it has copied its shard, and not while the copy is still to come.",
+    slices=EVERY,
+    actions=("report_shard",),
+    formula=shard_state(w, j).eq(shard_states["copied"]),
+)
 FLUSH_IS_BARRIER = ActionProperty(
     id="pipeline-flush-is-a-barrier",
     source="contract 2.1, J9, R-31",
@@ -157,5 +165,5 @@ FLUSH_IS_BARRIER = ActionProperty(
 
 PROPERTIES: tuple[Property, ...] = (
     NOT_TWICE, SOURCE_STABLE, REPORTS_COUNTED, ENDED_LEFT_NOTHING, NOT_DUPLICATED, OWED_IS_WITH_WORKER,
-    BUSY_IS_OPEN, FLUSH_IS_BARRIER, *FLUSH_REASONS, *ENDINGS, *WITNESSES, *TOGETHER, *BOOKS, *OTHERS,
+    BUSY_IS_OPEN, REPORTED_IS_COPIED, FLUSH_IS_BARRIER, *FLUSH_REASONS, *ENDINGS, *WITNESSES, *TOGETHER, *BOOKS, *OTHERS,
 )  # fmt: skip

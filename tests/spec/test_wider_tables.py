@@ -11,7 +11,7 @@ from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action
 from interlock.spec.language.lifecycles import row
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import TRUE, Bool
+from interlock.spec.language.terms import FALSE, TRUE, Bool
 from interlock.spec.modules import module
 
 ROWS = [
@@ -25,6 +25,7 @@ ROWS = [
         "delivery", "operations", "delivery_transfer.ended.report_failed_transfer.idle",
         "a-failure-is-reported-of-what-has-failed",
     ),
+    ("pipeline", "depth_one", "shard.queued.report_shard.idle", "pipeline-a-report-follows-the-copy"),
     ("mirror", "mirror_table", "seat.done.finish.done", "a-copied-request-is-finished-once"),
 ]  # fmt: skip
 """Module, slice, row (lifecycle, from, event, to), and the property that forbids it."""
@@ -123,6 +124,27 @@ def test_an_action_that_does_too_much_is_noticed(fault: str) -> None:
     spec = module(name)
     actions = tuple(change(a) if a.name == action else a for a in spec.actions)
     _is_noticed(spec, spec.model_copy(update={"actions": actions}), slice_, property_)
+
+
+@pytest.mark.parametrize("word", ["comeback_state", "used"])
+def test_an_engine_that_stops_while_a_request_is_left_is_noticed(word: str) -> None:
+    """Whose blocks were taken, or who has blocks, has the engine step on; one that does not is at rest too soon."""
+
+    def forgets(t: T.Term) -> T.Term | None:
+        said = {s.symbol for s in T.subterms(t) if isinstance(s, T.Apply)}
+        return FALSE if isinstance(t, (T.Eq, T.Apply)) and said == {word} else None
+
+    def changed(a: Action) -> Action:
+        guard = tuple(
+            c.model_copy(update={"term": T.transform(c.term, forgets)}) if c.id == "something-to-do" else c
+            for c in a.guard
+        )
+        return a.model_copy(update={"guard": guard})
+
+    spec = module("pipeline")
+    actions = tuple(changed(a) if a.name == "begin_schedule" else a for a in spec.actions)
+    faulty = spec.model_copy(update={"actions": actions})
+    _is_noticed(spec, faulty, "depth_one_preempt_blocks", "pipeline-rests-with-no-store-open")
 
 
 def _is_noticed(spec: Specification, faulty: Specification, slice_: str, property_: str) -> None:
