@@ -14,6 +14,7 @@ from interlock.spec.admission.vocabulary import (
     full_sequence_fits,
     load_order,
     load_report,
+    in_older,
     output_due,
     owns,
     prefix_entry_state,
@@ -114,6 +115,14 @@ HANDLED_ONCE = ActionProperty(
     actions=("crosses_block", "stays_in_its_block", "finish"),
     formula=output_due(r),
 )
+OUTPUT_OF_THE_STEP = ActionProperty(
+    id="an-output-is-of-who-was-in-the-step",
+    source="contract Q20, section 6.1; R-54",
+    doc="With the output of a step there is one for each request that was in it and runs, and for nobody else.",
+    slices=(*EVERY, VICTIM),
+    actions=("process_step",),
+    formula=forall(r, Primed(body=output_due(r)).eq(output_due(r) | (in_older(r) & is_(r, "running")))),
+)
 RESUMES_AFTER_A_FAILURE = ActionProperty(
     id="storing-resumes-only-after-a-failure",
     source="B-182 ROCm/ATOM #2053",
@@ -125,5 +134,6 @@ RESUMES_AFTER_A_FAILURE = ActionProperty(
 
 ORDERLY: tuple[Property, ...] = (
     NO_MORE_THAN_NEEDED, BETWEEN_CALLS, UPDATE_RETURNS, LOAD_OF_WHAT_FITS, LOAD_ONCE, STORE_ONCE, DEFERRAL_HAS_A_STORE,
-    FLUSH_ONCE, ADMITTED_WITH_ITS_LOAD, HANDLED_ONCE, RESUMES_AFTER_A_FAILURE,
+    FLUSH_ONCE, ADMITTED_WITH_ITS_LOAD, HANDLED_ONCE, OUTPUT_OF_THE_STEP,
+    RESUMES_AFTER_A_FAILURE,
 )  # fmt: skip

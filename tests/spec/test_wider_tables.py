@@ -54,11 +54,11 @@ def _sets(symbol: str, value: bool) -> Callable[[Action], Action]:
     )
 
 
-def _of_all_blocks(symbol: str) -> Callable[[Action], Action]:
-    """Updates of a variable of blocks ask no more whose the block is."""
+def _of_all_in(said: str, symbol: str) -> Callable[[Action], Action]:
+    """Updates of a variable no more ask whether ``said`` holds of an element: whose a block is, who was in a step."""
 
     def wider(when: T.Term) -> T.Term:
-        return T.transform(when, lambda t: TRUE if isinstance(t, T.Apply) and t.symbol == "table" else None)
+        return T.transform(when, lambda t: TRUE if isinstance(t, T.Apply) and t.symbol == said else None)
 
     return lambda a: a.model_copy(
         update={
@@ -93,11 +93,15 @@ ACTIONS = {
     "a store at the finish counts as failed from its plan on": (
         "kv", "tiny", "plan_finish_store", _sets("failure_seen", True), "a-planned-job-has-not-failed",
     ),
+    "an output comes for requests that no step was for": (
+        "admission", "admission_quick", "process_step", _of_all_in("in_older", "output_due"),
+        "an-output-is-of-who-was-in-the-step",
+    ),
     "the end of a request ends the loads of others": (
-        "engine", "load_pair", "finish", _of_all_blocks("filling"), "what-is-given-up-was-held",
+        "engine", "load_pair", "finish", _of_all_in("table", "filling"), "what-is-given-up-was-held",
     ),
     "the end of a request takes blocks of others out of the prefix cache": (
-        "engine", "share", "finish", _of_all_blocks("addressable"), "what-is-given-up-was-held",
+        "engine", "share", "finish", _of_all_in("table", "addressable"), "what-is-given-up-was-held",
     ),
     "a worker denies that a living lease held": (
         "delivery", "handed_over_short", "hear_notice", _sent_always("deny"),
