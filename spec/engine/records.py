@@ -289,7 +289,7 @@ ONE_VISIT_AT_A_TIME = ActionProperty(
     id="one-request-is-visited-at-a-time",
     source="contract Q7 to Q11: the loops of schedule() go from one request to the next",
     doc="While the visit of a waiting request is under way, the scheduler does nothing for another.",
-    slices=(SHARE, PAIR, VICTIM, LATE, AFTER_HIT),
+    slices=(SHARE, PAIR, VICTIM, LATE, AFTER_HIT, BESIDE_GUESS),
     actions=_VISITS_ONE,
     formula=~exists(r2, r2.ne(r) & is_(r2, "admitting")),
 )

@@ -321,7 +321,7 @@ NOBODY_FAILS = ActionProperty(
     id="no-request-fails-if-loads-are-recomputed",
     source="contract Q16, Q17, Q24: kv_load_failure_policy",
     doc="Under the policy recompute a failed load ends no request.",
-    slices=(PARK, ASYNC, DECODE),
+    slices=(PARK, ASYNC, DECODE, SHARE),
     applies=RECOMPUTED,
     actions=(*_ROLLS_BACK, "recover_loading", "take_failure", "fail_running", "fail_loading", "fail_failure"),
     formula=is_(r, "held") | Primed(body=~is_(r, "absent", "held")),

@@ -6,7 +6,7 @@ import pytest
 
 from interlock.proofs.check import run_check
 from interlock.spec.failures import FAILURES
-from interlock.spec.language.properties import Invariant, Quiescence
+from interlock.spec.language.properties import ActionProperty, Invariant, Quiescence
 from interlock.spec.language.settings import Expectation
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import Implies, Term, subterms
@@ -53,6 +53,39 @@ def test_every_value_of_every_switch_is_in_the_table(spec: Specification) -> Non
     listed = {(name, value) for e in spec.expectations for name, value in spec.switch_values(e.preset, e.set).items()}
 
     assert listed >= {(s.name, v) for s in spec.switches for v in s.values}
+
+
+HAPPENS_NOT_WHERE_IT_IS_JUDGED = {
+    # Of one request: what is said of others needs a second one, which these slices have not.
+    *(
+        (name, "stop_stale")
+        for name in (
+            "a-request-is-counted-alone", "a-step-goes-on-for-the-others", "a-table-is-of-one-request",
+            "what-is-given-up-was-held",
+        )
+    ),
+    ("one-request-is-visited-at-a-time", "defer_by_lookup"),
+    # No load fails where output of a preempted request counts.
+    ("failed-blocks-come-before-outputs", "stop_stale"),
+    # Where a report can come late, blocks are taken for whole loads only.
+    *(("a-new-block-says-nothing-of-the-past-of-others", name) for name in ("decode", "draft", "offer_sync")),
+}  # fmt: skip
+"""An action that a property names, and that no slice of the property has: there it says nothing of that action."""
+
+
+def test_a_property_of_a_step_has_a_slice_with_each_of_its_actions() -> None:
+    silent: set[tuple[str, str]] = set()
+    for m in simple():
+        removed = {s.name: s.remove for s in m.slices}
+        silent |= {
+            (p.id, a)
+            for p in m.properties
+            if isinstance(p, ActionProperty)
+            for a in p.actions
+            if all(a in removed[s] for s in p.slices)
+        }
+
+    assert silent == HAPPENS_NOT_WHERE_IT_IS_JUDGED
 
 
 ANOTHER_SOUND_CHOICE = {
