@@ -20,7 +20,8 @@ def require_once(where: str, arguments: Sequence[str]) -> None:
     """
     written = list(arguments)
     words = written[: written.index("--")] if "--" in written else written
-    repeated = [o for o, times in Counter(w.partition("=")[0] for w in words if w.startswith("--")).items() if times > 1]
+    times = Counter(w.partition("=")[0] for w in words if w.startswith("--"))
+    repeated = [option for option, n in times.items() if n > 1]
     if not repeated:
         return
     command = typer.main.get_command(app)

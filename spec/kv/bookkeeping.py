@@ -204,7 +204,7 @@ PLANNED_IS_SOUND = ActionProperty(
     id="a-planned-job-has-not-failed",
     policy=True,
     source="contract J4, J10, R-43",
-    doc="A job counts as failed once a worker has said so: a plan leaves no failure noted, of an earlier job or its own.",
+    doc="A job counts as failed once a worker has said so: a plan notes none, and keeps none of an earlier job.",
     slices=EVERY,
     actions=("plan_store", "plan_finish_store", "plan_lazy_store", "plan_load"),
     formula=Primed(body=~failure_seen(j)),
@@ -363,7 +363,8 @@ STEPS_END = LeadsTo(
 
 BOOKKEEPING = (
     VISITS_ARE_IN_SCHEDULE, DECIDED_BETWEEN_STEPS, ARRIVAL_WAKES, HIT_IS_FOUND, READS_WHAT_IT_SAVES, FRESH_IS_DUE,
-    *CURSORS, NOTED_AT_FINISH, GONE_LEFT_NO_RECORD, GONE_HAS_FINISHED, PLANNED_IS_SOUND, FRESH_IN_SCHEDULE, FORWARD_DUE, HOLDERS_EXPECT,
+    *CURSORS, NOTED_AT_FINISH, GONE_LEFT_NO_RECORD, GONE_HAS_FINISHED, PLANNED_IS_SOUND,
+    FRESH_IN_SCHEDULE, FORWARD_DUE, HOLDERS_EXPECT,
     HASHED_IS_EXPECTED, LOADS_FILL_UNHASHED, FLUSH_MARKS_ARE_OPEN, *SCANS, RESERVED_IS_EMPTY, RESET_IS_FOR_ALL,
     NO_REPORT_INSIDE, FRESH_IS_LOADED, ORDERED_IS_SETTLED, RESTS_AFTER_REPORTS, STEPS_END,
 )  # fmt: skip

@@ -27,8 +27,8 @@ QUIESCENCE = Quiescence(
     id="pipeline-rests-with-no-store-open",
     source="seeds 002; contract section 5(c)",
     doc=(
-        "Where nothing has to happen any more, no step and no store is under way, and no message either; no request has "
-        "blocks or waits for them, and the connector was told of every end."
+        "Where nothing has to happen any more, no step and no store is under way, and no message either; no request "
+        "has blocks or waits for them, and the connector was told of every end."
     ),
     slices=tuple(s.name for s in SLICES),
     formula=forall(t, slot_state(t).eq(slot_states["idle"]))

@@ -311,6 +311,14 @@ FAILED_IS_NO = ActionProperty(
         (waits_for(r, h) & operation_key(o).eq(h)) >> Primed(body=record_state(r, h)).eq(record_states["settled"]),
     ),
 )
+TOLD_HAS_ENDED = ActionProperty(
+    id="tiers-are-told-of-who-has-ended",
+    source="B-014 vllm #49022; contract R-50, I-11",
+    doc="The tiers are told that a request is over when it has ended: not of one that waits or runs.",
+    slices=tuple(s for s in EVERY if s not in (RETRIEVE_TWO, BACKUP_TWO)),
+    actions=("finalise",),
+    formula=client_state(r).eq(client_states["ended"]),
+)
 FINALISED_IS_AWAY = ActionProperty(
     id="finalised-request-is-away",
     source="B-014 vllm #49022; contract I-51",
@@ -328,6 +336,6 @@ PROPERTIES = (
     PIN_PER_HIT, DEFERRAL_ENDS, TRANSFERS_END, ENDED_GO,
     ONE_REQUESTER, FENCED_IS_STALE, STALE_IS_OLD,
     DROPPED_IS_OLD, UNWRITTEN, ENTRIES_SETTLE,
-    RETRIEVED_GO, SAME_HIT, SHORTER_LETS_GO, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY,
+    RETRIEVED_GO, SAME_HIT, SHORTER_LETS_GO, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY, TOLD_HAS_ENDED,
     *WITNESSES,
 )  # fmt: skip

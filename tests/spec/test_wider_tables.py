@@ -26,6 +26,7 @@ ROWS = [
         "a-failure-is-reported-of-what-has-failed",
     ),
     ("pipeline", "depth_one", "shard.queued.report_shard.idle", "pipeline-a-report-follows-the-copy"),
+    ("tiers", "tier_promote", "client.running.finalise.away", "tiers-are-told-of-who-has-ended"),
     ("mirror", "mirror_table", "seat.done.finish.done", "a-copied-request-is-finished-once"),
 ]  # fmt: skip
 """Module, slice, row (lifecycle, from, event, to), and the property that forbids it."""
@@ -152,7 +153,5 @@ def test_an_engine_that_stops_while_a_request_is_left_is_noticed(word: str) -> N
 
 
 def _is_noticed(spec: Specification, faulty: Specification, slice_: str, property_: str) -> None:
-    (sound,), (found,) = (
-        run_check(spec=s, slices=[slice_], properties=[property_]).runs for s in (spec, faulty)
-    )
+    (sound,), (found,) = (run_check(spec=s, slices=[slice_], properties=[property_]).runs for s in (spec, faulty))
     assert (sound.properties, found.properties) == ({property_: "holds"}, {property_: "violated"})
