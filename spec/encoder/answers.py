@@ -254,8 +254,17 @@ ONLY_GIVEN_UP_FAIL = ActionProperty(
     formula=exists(p, still_needs(r, p) & gave_up(r, feature_item(r, p))),
 )
 
+ENDS_ONCE = ActionProperty(
+    id="an-encoder-request-ends-once",
+    source="contract R-50, I-11, Q31",
+    doc="A request ends once: of one that has ended, and waits for its load, nothing is given back by another end.",
+    slices=(ASK, RUNNING, TIGHT, TWICE),
+    actions=("finish", "complete", "fail_unavailable"),
+    formula=~is_(r, "absent", "held", "delayed", "finished"),
+)
+
 ANSWERS = (
-    GIVES_UP, FORGOTTEN, STARTS_AFRESH, REACHED_IS_READ, NOT_ENCODED_TWICE, MATCHED_WAITS, ANSWERED_ONCE,
+    GIVES_UP, ENDS_ONCE, FORGOTTEN, STARTS_AFRESH, REACHED_IS_READ, NOT_ENCODED_TWICE, MATCHED_WAITS, ANSWERED_ONCE,
     ANSWER_STANDS, CLAIMS_END,
     LOAD_WAITS_FOR_NOTHING, CLAIMS_WHAT_IS_AHEAD, KNOWN_ON_ARRIVAL, ONLY_FUTURE, FETCH_ONLY_FUTURE, ONLY_GIVEN_UP_FAIL,
 )  # fmt: skip

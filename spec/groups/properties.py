@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.groups.coverage import (
+    ENDS,
     EVERY,
     LOOKUP,
     LOOKUPS,
@@ -238,6 +239,22 @@ EVICTED_FOR_ROOM = ActionProperty(
     slices=RECENCIES,
     actions=("evict_oldest",),
     formula=forall(c2, occupied(c2)),
+)
+EVICTED_IS_STORED = ActionProperty(
+    id="a-slot-being-written-is-not-evicted",
+    source="contract I-40, 3.2",
+    doc="What is evicted has been stored, and is not still being written.",
+    slices=(*RECENCIES, RECENCY_OF_HITS, RECENCY_AGAIN, LOOKUP, TWO_READERS, ENDS),
+    actions=("evict_oldest", "evict_any"),
+    formula=ready(c),
+)
+ENDS_ONCE = ActionProperty(
+    id="a-prompt-ends-once",
+    source="contract R-50, I-11, L5",
+    doc="A request ends once: what is kept for the load of one that has ended is kept until that load is over.",
+    slices=(*LOOKUPS, ENDS),
+    actions=("finish",),
+    formula=~prompt_states.one_of(prompt_state(r), "absent", "held"),
 )
 SCAN_STARTS = ActionProperty(
     id="store-scan-starts-at-the-head",

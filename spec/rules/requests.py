@@ -135,6 +135,9 @@ REQUESTS = (
         properties=(
             "request-finished-comes-once",
             "a-copied-request-is-finished-once",
+            "a-prompt-ends-once",
+            "an-encoder-request-ends-once",
+            "tiers-are-told-of-who-has-ended",
             "a-request-goes-once-it-has-finished",
             "a-completion-releases-what-has-finished",
             "sub-connector-answers-once",

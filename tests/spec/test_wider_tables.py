@@ -27,6 +27,9 @@ ROWS = [
     ),
     ("pipeline", "depth_one", "shard.queued.report_shard.idle", "pipeline-a-report-follows-the-copy"),
     ("tiers", "tier_promote", "client.running.finalise.away", "tiers-are-told-of-who-has-ended"),
+    ("groups", "hybrid_lookup", "prompt.held.finish.absent", "a-prompt-ends-once"),
+    ("groups", "recency", "slot.pending.evict_oldest.absent", "a-slot-being-written-is-not-evicted"),
+    ("encoder", "ec_ask", "visit.held.finish.finished", "an-encoder-request-ends-once"),
     ("mirror", "mirror_table", "seat.done.finish.done", "a-copied-request-is-finished-once"),
 ]  # fmt: skip
 """Module, slice, row (lifecycle, from, event, to), and the property that forbids it."""
