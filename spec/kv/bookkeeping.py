@@ -200,6 +200,15 @@ GONE_HAS_FINISHED = ActionProperty(
     ),
 )  # fmt: skip
 
+LOADED_WAS_LOADING = ActionProperty(
+    id="a-load-ends-for-whom-it-was",
+    source="contract R-38, Q12, Q32, I-14",
+    doc="finished_recving names a request that is loading, or that has ended while it was: it ends no other.",
+    slices=WITH_LOADS,
+    actions=("loaded",),
+    formula=request_states.one_of(request_state(r), "loading", "held"),
+)
+
 PLANNED_IS_SOUND = ActionProperty(
     id="a-planned-job-has-not-failed",
     policy=True,
@@ -363,7 +372,8 @@ STEPS_END = LeadsTo(
 
 BOOKKEEPING = (
     VISITS_ARE_IN_SCHEDULE, DECIDED_BETWEEN_STEPS, ARRIVAL_WAKES, HIT_IS_FOUND, READS_WHAT_IT_SAVES, FRESH_IS_DUE,
-    *CURSORS, NOTED_AT_FINISH, GONE_LEFT_NO_RECORD, GONE_HAS_FINISHED, PLANNED_IS_SOUND,
+    *CURSORS, NOTED_AT_FINISH, GONE_LEFT_NO_RECORD, GONE_HAS_FINISHED, LOADED_WAS_LOADING,
+    PLANNED_IS_SOUND,
     FRESH_IN_SCHEDULE, FORWARD_DUE, HOLDERS_EXPECT,
     HASHED_IS_EXPECTED, LOADS_FILL_UNHASHED, FLUSH_MARKS_ARE_OPEN, *SCANS, RESERVED_IS_EMPTY, RESET_IS_FOR_ALL,
     NO_REPORT_INSIDE, FRESH_IS_LOADED, ORDERED_IS_SETTLED, RESTS_AFTER_REPORTS, STEPS_END,

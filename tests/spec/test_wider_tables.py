@@ -16,6 +16,7 @@ from interlock.spec.modules import module
 
 ROWS = [
     ("kv", "tiny", "request.preempted.build_connector_meta.absent", "a-request-goes-once-it-has-finished"),
+    ("kv", "tiny", "request.preempted.loaded.finished", "a-load-ends-for-whom-it-was"),
     ("delivery", "operations", "delivery.running.release.released", "a-completion-releases-what-has-finished"),
     ("delivery", "lease_and_send", "delivery.loading.hand_over.held", "what-is-handed-over-has-run"),
     ("delivery", "operations", "delivery_transfer.expired.transfer_ends.ended", "terminal-state-is-set-once"),
