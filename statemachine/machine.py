@@ -134,7 +134,7 @@ class KVOffloadMachine:
         self._preempted: tuple[str, ...] = ()
         self._flushes = Flushes(moves, None if self._rules is None else partial(self._is_fenced, self._rules))
         self._offering = Offering(offers or Offers(), deadlines)
-        self._phase = self.ledger.function("phase")
+        self._phase, self._hashed = self.ledger.function("phase"), self.ledger.relation("hashed")
         self._request_state = self.ledger.function("request_state")
         self._lives = Lives(self._request_state, moves.ids)
         self._stepping = self.ledger.condition("build_connector_meta", "something-to-do")
@@ -299,7 +299,9 @@ class KVOffloadMachine:
         """
         self._step_is_over()
         succeeds = bool(self.ledger.term("reset_succeeds")())
+        known = set(self._hashed)
         self._moves.do("reset_cache")
+        self._running.may_be_found(known - self._hashed)
         if not self.ledger.term("reset_forgets")():
             return succeeds
         self._moves.note_reserved()

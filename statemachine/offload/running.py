@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, compress, count, islice, repeat
 from sys import maxsize
 
@@ -148,6 +148,16 @@ class Running:
     def loaded(self, tracked: Tracked) -> None:
         """All loads of a request have ended: the next visit names its blocks, whether it is let in or not."""
         self._loaded[tracked.request.request_id] = tracked
+
+    def may_be_found(self, blocks: Collection[int]) -> None:
+        """A reset has taken their hashes, as far as we can know.
+
+        The engine's own cache keeps all if a step is under way that computes for a request that has ended: its blocks
+        are still in use there, and the reset fails.
+        """
+        if blocks:
+            self._nameless.update(blocks)
+            self._names_late = True
 
     def publish_admitted(self, tracked: Tracked, num_tokens: int) -> None:
         """The same as for a request that was running, for one that was let in."""

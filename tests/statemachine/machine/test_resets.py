@@ -113,3 +113,22 @@ def test_a_reset_that_does_nothing_leaves_all_as_it_was(driver, reset, succeeds)
     assert d.machine.reset_cache() == succeeds
 
     assert d.match("B") == (4, True)
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_the_engine_may_still_find_what_its_own_reset_has_left(driver, checking):
+    """A step is under way that computes for a request that was aborted: vLLM's cache keeps all, and tells nobody."""
+    d = driver(options={"checking": checking})
+    d.add("A", ["h1"])
+    d.admit("A", [1, 2])
+    d.build()
+    d.finish("A")
+    d.machine.reset_cache()
+    d.update(completed=[0])
+
+    d.add("B", ["h1"])
+    d.admit("B", [1, 3], local_blocks=1)
+    stored = d.build().store_jobs
+
+    assert ("B", 1) in d.machine.ledger.relation("holds")
+    assert [(j.request, j.block) for j in stored] == [("B", 1)]
