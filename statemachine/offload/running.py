@@ -27,7 +27,6 @@ class Running:
         self, moves: Moves, groups: BlockGroups, tracked: Mapping[str, Tracked], behind: dict[str, Tracked]
     ) -> None:
         self._moves, self._groups, self._tracked, self._behind = moves, groups, tracked, behind
-        self._slides = Slides(moves, groups, tracked) if groups.windowed else None
         self._one_group, self._prefix_only = len(groups) == 1, groups.prefix_only
         self._block_size = groups[0].block_size
         self._not_hashed = moves.ledger.condition("publish", "not-hashed")
@@ -35,7 +34,9 @@ class Running:
         self._unnamed: dict[str, int] = {}
         """Requests with full blocks of which an output that is still to come decides the hash; until which token."""
         self._nameless: set[int] = set()
-        """Blocks that those had when they ended or lost them: they may be found, until somebody else gets them."""
+        """Blocks that those had when they ended or lost them, or a window passed them, and those that a reset may have
+        left: they may be found, until somebody else gets them."""
+        self._slides = Slides(moves, groups, tracked, self._nameless) if groups.windowed else None
         self._names_late = False
         """Whether there has been one: the engine schedules a step before the outputs of the one before it are there, or
         a request has ended that waited with what it had loaded."""
@@ -61,7 +62,10 @@ class Running:
         if self._slides is not None:
             allocated = [(request, block) for request, block in allocated if block != NULL_BLOCK]
             self._slides.slide(
-                [(tracked_at[place], computed[place]) for place in sorted({*compress(count(), new), *looked_at})],
+                [
+                    (tracked_at[place], _settled(tracked_at[place], computed[place]))
+                    for place in sorted({*compress(count(), new), *looked_at})
+                ],
                 chain((block for _, block in allocated), *(new for visit in visits for _, _, new in _got(visit))),
             )
         for request_id in anew:  # behind what slides out, with which a schedule begins
@@ -278,6 +282,11 @@ def _got(visit: Visit) -> Iterable[tuple[BlockTable, Sequence[int], Sequence[int
         known = len(table.blocks)
         cached = max(visit.tracked.local_tokens // table.group.block_size, known)
         yield table, blocks[known:cached], blocks[cached:]
+
+
+def _settled(tracked: Tracked, num_computed_tokens: int) -> int:
+    """How many tokens count as computed for windows: drafts without an output may yet be rejected."""
+    return min(num_computed_tokens, tracked.request.num_tokens)
 
 
 def _holder(block: int, requests: Iterable[Tracked]) -> Tracked | None:

@@ -16,10 +16,12 @@ class Slides:
 
     Args:
         tracked: all requests that have not ended, by id.
+        nameless: gets those of which the engine has not told, as yet, that they are full: with an output they may have
+            got a hash since.
     """
 
-    def __init__(self, moves: Moves, groups: BlockGroups, tracked: Mapping[str, Tracked]) -> None:
-        self._moves, self._groups, self._tracked = moves, groups, tracked
+    def __init__(self, moves: Moves, groups: BlockGroups, tracked: Mapping[str, Tracked], nameless: set[int]) -> None:
+        self._moves, self._groups, self._tracked, self._nameless = moves, groups, tracked, nameless
         self._block_state = moves.ledger.function("block_state")
 
     def slide(self, looked_at: Iterable[tuple[Tracked, int]], given: Iterable[int]) -> None:
@@ -51,6 +53,8 @@ class Slides:
             for place in range(first, last):
                 block, table.blocks[place] = table.blocks[place], NULL_BLOCK
                 if block != NULL_BLOCK:
+                    if place >= table.published:
+                        self._nameless.add(block)
                     yield tracked.key, block
             table.slid = max(first, last)
 

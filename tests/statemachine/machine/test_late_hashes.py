@@ -8,6 +8,7 @@ import pytest
 
 from interlock.statemachine.errors import GuardViolation
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
+from interlock.statemachine.port import ScheduledRequest
 
 H = 4
 TWO = (FullAttention(H), SlidingWindow(H, 2 * H))
@@ -175,3 +176,60 @@ def test_what_nobody_can_have_named_is_no_hit(driver, loses):
     d.admit("B", [1, 2, 3], local_blocks=1)
     with pytest.raises(GuardViolation, match="hashed is false"):
         d.build()
+
+
+NARROW = (FullAttention(H), SlidingWindow(H, 2))
+
+
+def drafting(driver, **options):
+    """A's steps compute three drafts each: they count, with those under way, until an output rejects some."""
+    d = driver(chunks=8, groups=NARROW, options=options)
+    a = d.add("A", ["h1"], tokens=6)
+    d.admit("A", [[1, 2], [21, 22]])
+    jobs = d.build().store_jobs
+    d.update(completed=[j.job for j in jobs])
+    draft(d, 6, [[3], [23]])
+    a.num_tokens = 7
+    return d
+
+
+def draft(d, computed, blocks):
+    """A goes on with what counts as computed, its last known token and three drafts."""
+    d.tables["A"] = [[*table, *more] for table, more in zip(d.tables["A"], blocks, strict=True)]
+    d._scheduled.append(ScheduledRequest("A", computed, 4, blocks))
+    d.build()
+    d.update()
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_what_only_drafts_have_passed_is_still_in_the_window(driver, checking):
+    """All drafts are rejected, and the block that had been given up too early is found."""
+    d = drafting(driver, checking=checking)
+    draft(d, 10, [[4], [24]])
+    assert ("A", 22) in d.machine.ledger.relation("holds")
+    a = d.requests["A"]
+    a.num_tokens, a.block_hashes = 8, ["h1", "h2"]
+    draft(d, 7, [[], []])
+    d.finish("A")
+
+    d.add("B", ["h1", "h2"])
+    d.admit("B", [[1, 2, 5], [0, 22, 25]], local_blocks=2)
+    d.build()
+
+    assert ("B", 22) in d.machine.ledger.relation("holds")
+
+
+def test_what_gets_its_hash_as_the_window_passes_it_is_found(driver):
+    """An output brings enough tokens for both at once, before any step could say that the block is full."""
+    d = drafting(driver)
+    a = d.requests["A"]
+    a.num_tokens, a.block_hashes = 11, ["h1", "h2"]
+    draft(d, 10, [[4], [24]])
+    assert ("A", 22) not in d.machine.ledger.relation("holds")
+    d.finish("A")
+
+    d.add("B", ["h1", "h2"])
+    d.admit("B", [[1, 2, 5], [0, 22, 25]], local_blocks=2)
+    d.build()
+
+    assert {("B", 2), ("B", 22)} <= set(d.machine.ledger.relation("holds"))
