@@ -2,9 +2,9 @@
 
     SchedulerConfig(scheduler_cls="interlock.adapters.vllm.recovering.RecoveringScheduler")
 
-`RecoveringAsyncScheduler` is the same for asynchronous scheduling. `kv_connector_extra_config` may have "switches" of
-module engine; the failure policy is one of them. One KV cache group. Imports vLLM, so it is loaded in vLLM's process
-only; written for, and run with, 0.32.0.
+`RecoveringAsyncScheduler` is the same for asynchronous scheduling. `kv_connector_extra_config` may have
+"engine_switches", of module engine, or "switches" where the connector has none of its own; the failure policy is one of
+them. One KV cache group. Imports vLLM, so it is loaded in vLLM's process only; written for, and run with, 0.32.0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class RecoveringScheduler(Scheduler):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         extra = self.vllm_config.kv_transfer_config.kv_connector_extra_config
-        self._values = SPECIFICATION.switch_values("interlock", extra.get("switches"))
+        given = extra.get("engine_switches", extra.get("switches"))
+        self._values = SPECIFICATION.switch_values("interlock", given)
         (group,) = self.kv_cache_config.kv_cache_groups
         self._block_size = group.kv_cache_spec.block_size
         self.recovery = LoadRecovery(groups=(Group(self._block_size),), switches=self._values)
@@ -163,11 +164,12 @@ class RecoveringScheduler(Scheduler):
         asked, told = self.connector.get_num_new_matched_tokens, self.connector.update_state_after_alloc
 
         def matched(request: Any, num_computed_tokens: int) -> tuple[int | None, bool]:
-            if self._holds_blocks(request) or not self.recovery.offers.may_offer(request.request_id):
+            if self._holds_blocks(request):
                 return 0, False
             self._found[request.request_id] = num_computed_tokens
+            # Asked all the same: it is how a connector hears that the blocks of a failed load have gone back (Q15).
             found: tuple[int | None, bool] = asked(request, num_computed_tokens)
-            return found
+            return found if self.recovery.offers.may_offer(request.request_id) else (0, False)
 
         def allocated(request: Any, blocks: Any, num_external_tokens: int) -> None:
             if num_external_tokens:
