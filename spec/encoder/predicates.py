@@ -126,11 +126,14 @@ def is_consumed(r: Term, p: Term) -> Term:
 
 
 def needed_elsewhere(r: Term, p_: Var) -> Term:
-    """The item of r at p_ stands at another place of r that is not done with."""
+    """The item of r at p_ was taken for another place of r too, which is not done with.
+
+    A place that is still ahead holds nothing: between two places of one item others need the slot.
+    """
     return exists(
         _p,
         _p.ne(p_)
-        & stands(r, _p, "ahead", "matched", "entered", "counted", "passed")
+        & stands(r, _p, "entered", "counted", "passed")
         & feature_item(r, _p).eq(feature_item(r, p_))
         & ~is_consumed(r, _p),
     )
