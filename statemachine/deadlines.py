@@ -27,29 +27,15 @@ class Deadlines:
             raise ValueError(f"deadline is {limit!r}; give units of the clock, at least 0")
         self._limit, self._clock = limit, clock
         self._ends: dict[str, dict[str, float]] = {}
-        self._queue: list[tuple[float, Held]] = []
-        self._queued: set[Held] = set()
 
-    def put_off(self, request: str, item: str) -> None:
-        """The answer was no, for want of this item; the first such answer counts."""
-        end = self._ends.setdefault(request, {}).setdefault(item, self._clock() + self._limit)
-        if (request, item) not in self._queued:
-            self._queued.add((request, item))
-            heapq.heappush(self._queue, (end, (request, item)))
+    def put_off(self, request: str, item: str) -> float:
+        """The answer was no, for want of this item; the first such answer counts. When the patience ends."""
+        return self._ends.setdefault(request, {}).setdefault(item, self._clock() + self._limit)
 
     def spent(self, request: str, item: str) -> bool:
         """Whether the request has waited for the item as long as it may."""
         end = self._ends.get(request, {}).get(item)
         return end is not None and self._clock() >= end
-
-    def due(self) -> Iterator[Held]:
-        """Those whose time is up and that were not forgotten, each once until it is put off again."""
-        now = self._clock() if self._queue else 0.0
-        while self._queue and self._queue[0][0] <= now:
-            _, held = heapq.heappop(self._queue)
-            self._queued.discard(held)
-            if held[1] in self._ends.get(held[0], ()):
-                yield held
 
     def answered(self, request: str) -> None:
         """The answer was yes: the next no is a first one again, but what is spent stays spent."""
@@ -60,3 +46,33 @@ class Deadlines:
     def forget(self, request: str) -> None:
         """The request has ended."""
         self._ends.pop(request, None)
+
+
+class QueuedDeadlines(Deadlines):
+    """Says by itself whose time is up, to whoever asks again and again: until then it keeps what was forgotten."""
+
+    def __init__(self, limit: float, clock: Clock) -> None:
+        super().__init__(limit, clock)
+        self._queue: list[tuple[float, Held]] = []
+        self._queued: set[Held] = set()
+
+    def put_off(self, request: str, item: str) -> float:
+        """See the base class."""
+        end, held = super().put_off(request, item), (request, item)
+        if held not in self._queued:
+            self._queued.add(held)
+            heapq.heappush(self._queue, (end, held))
+        return end
+
+    def due(self) -> Iterator[Held]:
+        """Those whose time is up and that were not forgotten, each once until it is put off again."""
+        now = self._clock() if self._queue else 0.0
+        while self._queue and self._queue[0][0] <= now:
+            _, held = heapq.heappop(self._queue)
+            end = self._ends.get(held[0], {}).get(held[1])
+            if end is not None and end > now:  # it was answered, and put off anew
+                heapq.heappush(self._queue, (end, held))
+                continue
+            self._queued.discard(held)
+            if end is not None:
+                yield held

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from interlock.spec.encoder import SPECIFICATION
 from interlock.spec.language.specification import Specification
-from interlock.statemachine.deadlines import Clock, Deadlines
+from interlock.statemachine.deadlines import Clock, QueuedDeadlines
 from interlock.statemachine.encoder.answers import Answers
 from interlock.statemachine.encoder.books import Books, Record
 from interlock.statemachine.encoder.entries import Entries
@@ -84,7 +84,7 @@ class EncoderCacheScheduler:
         """Those with KV that the engine had not asked about when it came to one without; it may yet."""
         self._unavailable: set[str] = set()
         self._told_unavailable: set[str] = set()
-        self._deadlines = Deadlines(deadline, clock)
+        self._deadlines = QueuedDeadlines(deadline, clock)
         books = Books(
             spec,
             spec.switch_values() if switches is None else dict(switches),

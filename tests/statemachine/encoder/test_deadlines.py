@@ -3,7 +3,7 @@
 import pytest
 from support.encoder_engine import Engine, Request, feature
 
-from interlock.statemachine.deadlines import Deadlines
+from interlock.statemachine.deadlines import Deadlines, QueuedDeadlines
 from interlock.statemachine.encoder import EncoderCacheScheduler
 
 
@@ -264,7 +264,7 @@ def test_an_abort_ends_its_budgets(engine):
 
 def test_deadlines_are_told_once_in_the_order_in_which_they_end():
     now = [0]
-    deadlines = Deadlines(5, lambda: now[0])
+    deadlines = QueuedDeadlines(5, lambda: now[0])
     deadlines.put_off("A", "x")
     now[0] = 1
     deadlines.put_off("B", "x")
@@ -280,6 +280,22 @@ def test_deadlines_are_told_once_in_the_order_in_which_they_end():
     assert list(deadlines.due()) == []
     deadlines.put_off("A", "x")
     assert list(deadlines.due()) == [("A", "x")]
+
+
+def test_a_no_after_a_yes_has_all_its_time():
+    """It was given up when the time of the first no would have been up."""
+    now = [0]
+    deadlines = QueuedDeadlines(5, lambda: now[0])
+    deadlines.put_off("A", "x")
+    now[0] = 3
+    deadlines.answered("A")
+    deadlines.put_off("A", "x")
+    now[0] = 5
+    assert list(deadlines.due()) == []
+    now[0] = 8
+
+    assert list(deadlines.due()) == [("A", "x")]
+    assert list(deadlines.due()) == []
 
 
 @pytest.mark.parametrize(("at_s", "goes_on"), [(0, False), (59.9, False), (60, True)])

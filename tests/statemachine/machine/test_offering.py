@@ -156,3 +156,14 @@ def test_an_id_that_comes_again_has_a_deadline_of_its_own(driver):
     d.add("A", ["h1", "h2"])
 
     assert d.match("A") == (None, False)
+
+
+def test_of_who_was_told_to_ask_later_nothing_is_kept_when_it_has_ended(driver):
+    """Each request that had ever waited stayed, for good, in a queue that nobody reads."""
+    d, _ = put_off(driver)
+    assert d.match("A") == (None, False)
+    kept = vars(d.machine._offering._deadlines).values()
+    assert any(isinstance(books, dict | list | set) and books for books in kept)
+    d.finish("A")
+
+    assert not any(isinstance(books, dict | list | set) and books for books in kept)
