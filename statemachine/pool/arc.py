@@ -68,8 +68,7 @@ class AdaptiveReplacement:
             # Several chunks may be of one prefix; what was last said of it counts.
             self._once_evicted.pop(hash_, None)
             self._again_evicted.pop(hash_, None)
-            remembered[hash_] = None
-            self._forget_the_oldest()
+            remembered[hash_] = None  # one more, and one chunk less: there are not too many for that
 
     def order(self) -> Iterator[int]:
         """See :class:`EvictionPolicy`."""

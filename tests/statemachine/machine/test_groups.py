@@ -335,3 +335,15 @@ def test_also_where_its_store_is_planned_after_the_id_has_come_again(driver, at_
     of_block_1 = [j.job for j in (metadata.store_jobs if at_once else stores) if (j.request, j.block) == ("A", 1)]
     assert len(of_block_1) == 1
     assert list(metadata.jobs_to_flush) == of_block_1
+
+
+def test_what_a_hit_needed_makes_room_once_it_is_loaded(driver):
+    d = driver(chunks=2, groups=WINDOW)
+    stored(d, ["h1"])
+    d.add("B", ["h1"])
+    d.load("B", [[1], [2]], external_blocks=1)
+    loads = d.build().load_jobs
+    assert d.machine.chunks.take() is None
+    d.update(completed=[j.job for j in loads], received=["B"])
+
+    assert d.machine.chunks.take() is not None

@@ -132,3 +132,15 @@ def test_the_engine_may_still_find_what_its_own_reset_has_left(driver, checking)
 
     assert ("B", 1) in d.machine.ledger.relation("holds")
     assert [(j.request, j.block) for j in stored] == [("B", 1)]
+
+
+def test_after_a_reset_what_requests_still_have_is_stored_again(driver):
+    """The tier has forgotten it, and nobody computes it a second time."""
+    d = driver()
+    job = d.store_one("A", "h1", block=1)
+    d.update(completed=[job.job])
+
+    d.machine.reset_cache()
+    d.go_on("A", 5, 1)
+
+    assert [(j.request, j.block) for j in d.build().store_jobs] == [("A", 1)]
