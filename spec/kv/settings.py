@@ -49,8 +49,8 @@ PRESETS = (
     ),
     _preset(
         "vllm-0.32.0/SimpleCPUOffloadConnector",
-        "References on every source; it reports pending work, so the engine steps until all is acknowledged. (A store at "
-        "the finish takes its reference and its chunk there; here the next metadata does, which is left out.)",
+        "References on every source; it reports pending work, so the engine steps until all is acknowledged. (A store "
+        "at the finish takes its reference and its chunk there, which is left out: here the next metadata does.)",
         store_dedup="in_flight", source_hold="pin", idle="drain", finish_store="yes", match_busy="proceed",
         kv_reset="hold", stale_work="included",
     ),
