@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING, VICTIM
+from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING, VICTIM, WITH_VICTIM
 from interlock.spec.admission.judging import takes_in_all
 from interlock.spec.admission.predicates import entry, is_, phase, somebody
 from interlock.spec.admission.vocabulary import (
     WHOLE,
+    admission_state,
     crossed,
     flush_order,
     flush_report,
@@ -27,6 +28,7 @@ from interlock.spec.admission.vocabulary import (
 )
 from interlock.spec.language.properties import ActionProperty, Invariant, Property
 from interlock.spec.language.terms import Primed, exists, forall, ite
+from interlock.spec.shared.frames import unchanged
 
 NO_MORE_THAN_NEEDED = Invariant(
     id="nobody-has-more-blocks-than-it-needs",
@@ -43,6 +45,25 @@ BETWEEN_CALLS = ActionProperty(
     slices=EVERY,
     actions=("add_request",),
     formula=~phase("running_loop", "waiting_loop", "building", "updating"),
+)
+ARRIVES_ONCE = ActionProperty(
+    id="who-arrives-is-not-there-yet",
+    source="contract Q1, I-01",
+    doc="A request is added under an id that nobody has: it neither waits, nor runs, nor has it blocks.",
+    slices=WITH_VICTIM,
+    actions=("add_request",),
+    formula=is_(r, "absent"),
+)
+REPORT_ENDS_WHO_IS_HELD = ActionProperty(
+    id="a-store-report-ends-who-is-held-for-it",
+    source="contract Q33, J11, V-14",
+    doc=(
+        "With the report on its store a request is over that has ended and is held for it. One that waits, loads, runs "
+        "or was preempted goes on as it was."
+    ),
+    slices=STORING,
+    actions=("store_reported", "flush_reported"),
+    formula=is_(r, "held_for_store") | unchanged(admission_state(r)),
 )
 UPDATE_RETURNS = ActionProperty(
     id="update-returns-to-the-engine-loop",
@@ -133,7 +154,8 @@ RESUMES_AFTER_A_FAILURE = ActionProperty(
 )
 
 ORDERLY: tuple[Property, ...] = (
-    NO_MORE_THAN_NEEDED, BETWEEN_CALLS, UPDATE_RETURNS, LOAD_OF_WHAT_FITS, LOAD_ONCE, STORE_ONCE, DEFERRAL_HAS_A_STORE,
+    NO_MORE_THAN_NEEDED, BETWEEN_CALLS, ARRIVES_ONCE, REPORT_ENDS_WHO_IS_HELD,
+    UPDATE_RETURNS, LOAD_OF_WHAT_FITS, LOAD_ONCE, STORE_ONCE, DEFERRAL_HAS_A_STORE,
     FLUSH_ONCE, ADMITTED_WITH_ITS_LOAD, HANDLED_ONCE, OUTPUT_OF_THE_STEP,
     RESUMES_AFTER_A_FAILURE,
 )  # fmt: skip

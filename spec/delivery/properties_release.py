@@ -353,6 +353,14 @@ RELEASES_HELD = ActionProperty(
     actions=("release",),
     formula=is_(r, "held", "released"),
 )
+ARRIVES_ONCE = ActionProperty(
+    id="a-delivered-request-arrives-once",
+    source="contract Q1, I-01, R-57",
+    doc="A request arrives that was not there: it is neither under way, nor held for its operations, nor released.",
+    slices=EVERY,
+    actions=("add_request", "add_under_same_id"),
+    formula=is_(r, "absent"),
+)
 BOOKKEEPING = ActionProperty(
     id="bookkeeping-changes-no-verdict",
     source="B-091 vllm #58038",
@@ -473,6 +481,7 @@ RELEASE_PROPERTIES: tuple[Property, ...] = (
     NO_LATE_VERDICT,
     FAILURES_ARE_TRUE,
     RELEASES_HELD,
+    ARRIVES_ONCE,
     BOOKKEEPING,
     LAST_OF_ALL,
     ONE_STEP,

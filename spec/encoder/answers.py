@@ -254,6 +254,14 @@ ONLY_GIVEN_UP_FAIL = ActionProperty(
     formula=exists(p, still_needs(r, p) & gave_up(r, feature_item(r, p))),
 )
 
+ARRIVES_ONCE = ActionProperty(
+    id="an-encoder-request-arrives-once",
+    source="contract Q1, I-01, R-26",
+    doc="A request arrives under an id that is free: whoever had it has ended, and its load too.",
+    slices=(*EVERY, QUEUE, ARRIVALS),
+    actions=("add_request",),
+    formula=is_(r, "absent"),
+)
 ENDS_ONCE = ActionProperty(
     id="an-encoder-request-ends-once",
     source="contract R-50, I-11, Q31",
@@ -264,7 +272,8 @@ ENDS_ONCE = ActionProperty(
 )
 
 ANSWERS = (
-    GIVES_UP, ENDS_ONCE, FORGOTTEN, STARTS_AFRESH, REACHED_IS_READ, NOT_ENCODED_TWICE, MATCHED_WAITS, ANSWERED_ONCE,
+    GIVES_UP, ARRIVES_ONCE, ENDS_ONCE,
+    FORGOTTEN, STARTS_AFRESH, REACHED_IS_READ, NOT_ENCODED_TWICE, MATCHED_WAITS, ANSWERED_ONCE,
     ANSWER_STANDS, CLAIMS_END,
     LOAD_WAITS_FOR_NOTHING, CLAIMS_WHAT_IS_AHEAD, KNOWN_ON_ARRIVAL, ONLY_FUTURE, FETCH_ONLY_FUTURE, ONLY_GIVEN_UP_FAIL,
 )  # fmt: skip

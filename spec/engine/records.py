@@ -9,6 +9,7 @@ from interlock.spec.engine.coverage import (
     BESIDE_GUESS,
     CORE,
     DECODE,
+    EVERY,
     GUESS_AGAIN,
     HAND,
     LATE,
@@ -254,6 +255,15 @@ CALLS_BETWEEN_STEPS = ActionProperty(
     formula=at("between"),
 )
 
+ARRIVES_ONCE = ActionProperty(
+    id="an-engine-request-arrives-once",
+    source="contract Q1, I-01, Q32",
+    doc="A request is added under an id that is free: whoever had it has ended, and no load of it is awaited.",
+    slices=EVERY,
+    actions=("add_request",),
+    formula=is_(r, "absent"),
+)
+
 RUNNING_COME_FIRST = ActionProperty(
     id="waiting-requests-come-after-the-running-ones",
     source="contract Q22, R-22",
@@ -329,6 +339,7 @@ RECORDS = (
     OWED_NO_MORE,
     METADATA_GOES_WITH_STEP,
     CALLS_BETWEEN_STEPS,
+    ARRIVES_ONCE,
     RUNNING_COME_FIRST,
     NO_VISITS_AFTER_PREEMPTION,
     ASKED_ONCE_A_PASS,

@@ -248,6 +248,14 @@ EVICTED_IS_STORED = ActionProperty(
     actions=("evict_oldest", "evict_any"),
     formula=ready(c),
 )
+ARRIVES_ONCE = ActionProperty(
+    id="a-prompt-arrives-once",
+    source="contract Q1, I-01",
+    doc="A request arrives under an id that is free: it does not run, and nothing is loaded for it.",
+    slices=EVERY,
+    actions=("add_request",),
+    formula=prompt_state(r).eq(prompt_states["absent"]),
+)
 ENDS_ONCE = ActionProperty(
     id="a-prompt-ends-once",
     source="contract R-50, I-11, L5",

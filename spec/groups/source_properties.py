@@ -242,6 +242,15 @@ FLUSH_GOES_WITH_STEP = Invariant(
     formula=forall(c, (flush_order(c) > 0) >> (group_step() > 0)),
     premise=exists(c, flush_order(c) > 0),
 )
+FLUSHES_WHAT_IS_DUE = ActionProperty(
+    id="flushes-are-ordered-of-what-is-due",
+    policy=True,
+    source="contract J5, J9, I-28; V-14: the preempted request's stores, and those whose source is given away",
+    doc="A metadata orders the flush of the stores for which this schedule() has asked, and of no others.",
+    slices=READING,
+    actions=("build_connector_meta",),
+    formula=forall(c, Primed(body=flush_order(c) > 0).eq(to_flush(c))),
+)
 STEP_COPIES_FLUSHED = ActionProperty(
     id="step-copies-only-what-it-flushes",
     source="contract J8, J9, R-31",
@@ -322,7 +331,7 @@ PROPERTIES: tuple[Property, ...] = (
     P.RETURNED_IS_LOADABLE, P.HIT_IS_LONGEST, P.NO_HIT_MISSED, P.PENDING_DEFERS, P.PENDING_DEFERS_NONE,
     P.ADMITTED_STAYS_LOADABLE, P.PINNED_STAYS, P.PIN_HAS_A_READER, P.HIT_HAS_PINS, P.AFTER_PROMPT,
     P.USELESS_FIRST, P.NEEDED_IS_RECENT, P.NEEDED_IS_RECENT_FROM_BLOCKS, P.WINDOWS_GO_FIRST,
-    P.EVICTED_FOR_ROOM, P.EVICTED_IS_STORED, P.ENDS_ONCE, P.SCAN_STARTS,
+    P.EVICTED_FOR_ROOM, P.EVICTED_IS_STORED, P.ARRIVES_ONCE, P.ENDS_ONCE, P.SCAN_STARTS,
     P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES, P.LOADED_IS_PASSED,
     P.LATER_FOR_A_REASON, P.OFFERED_IS_KEPT, P.PASSED_IS_SERVED, P.ONE_SLOT_PER_KEY,
     P.POOL_COUNTS, *HIT_COUNTS,
@@ -332,7 +341,7 @@ PROPERTIES: tuple[Property, ...] = (
     WINDOW_STAYS, SLIDES_FROM_TABLE, SLIDES_ONCE_COMPUTED, HOLDS_ONE_CHUNK,
     FENCES_ARE_OF_OPEN_STORES,
     LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, LOST_IS_GONE,
-    FLUSH_GOES_WITH_STEP, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
+    FLUSH_GOES_WITH_STEP, FLUSHES_WHAT_IS_DUE, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
     ACK_IS_KNOWN, STORES_END, STEP_ENDS,
     *sequence.lemmas(EVERY), *recency.lemmas(ORDERED),
     *P.WITNESSES, *SOURCE_WITNESSES,

@@ -17,7 +17,6 @@ BESIDE = (
     Slice(
         name="two_chunks",
         remove=(*_LOADS, *_FAILURES, "reset_cache", "slide_out", "admit_loaded", "preempt", "skip_store", "hit"),
-        drop=("scan_result",),
         scope={**_ONE, "chunk": 2, "hash": 2},
         doc="A store into one chunk, or its eviction, beside another that holds a prefix, with content.",
     ),

@@ -209,6 +209,16 @@ LOADED_WAS_LOADING = ActionProperty(
     formula=request_states.one_of(request_state(r), "loading", "held"),
 )
 
+ARRIVES_ONCE = ActionProperty(
+    id="a-request-arrives-once",
+    policy=True,
+    source="contract Q1, I-01, R-26",
+    doc="A request arrives under an id that is free: whoever had it is gone, and the metadata has told of its end.",
+    slices=EVERY,
+    actions=("add_request",),
+    formula=request_state(r).eq(request_states["absent"]),
+)
+
 PLANNED_IS_SOUND = ActionProperty(
     id="a-planned-job-has-not-failed",
     policy=True,
@@ -372,7 +382,7 @@ STEPS_END = LeadsTo(
 
 BOOKKEEPING = (
     VISITS_ARE_IN_SCHEDULE, DECIDED_BETWEEN_STEPS, ARRIVAL_WAKES, HIT_IS_FOUND, READS_WHAT_IT_SAVES, FRESH_IS_DUE,
-    *CURSORS, NOTED_AT_FINISH, GONE_LEFT_NO_RECORD, GONE_HAS_FINISHED, LOADED_WAS_LOADING,
+    *CURSORS, NOTED_AT_FINISH, GONE_LEFT_NO_RECORD, GONE_HAS_FINISHED, LOADED_WAS_LOADING, ARRIVES_ONCE,
     PLANNED_IS_SOUND,
     FRESH_IN_SCHEDULE, FORWARD_DUE, HOLDERS_EXPECT,
     HASHED_IS_EXPECTED, LOADS_FILL_UNHASHED, FLUSH_MARKS_ARE_OPEN, *SCANS, RESERVED_IS_EMPTY, RESET_IS_FOR_ALL,

@@ -17,10 +17,12 @@ from interlock.spec.kv.coverage import (
     SCANS_JUDGED,
     STORE,
     TINY,
+    TWO_CHUNKS,
 )
 from interlock.spec.kv.judging import is_stored, live_load, live_store
 from interlock.spec.kv.vocabulary import (
     b,
+    block_hash,
     c,
     c2,
     chunk_hash,
@@ -49,6 +51,7 @@ from interlock.spec.kv.vocabulary import (
 )
 from interlock.spec.language.properties import ActionProperty, Invariant
 from interlock.spec.language.terms import Primed, card, exists, forall, ite
+from interlock.spec.shared.frames import unchanged
 
 CURSOR_IS_OF_ITS_ALLOCATION = Invariant(
     id="cursor-belongs-to-an-allocation",
@@ -152,6 +155,24 @@ SCANS_LOOK_AT = ActionProperty(
     formula=hashed(b) & request_state(r).eq(request_states["scheduled"]),
 )
 
+EVICTION_EXCUSES = ActionProperty(
+    id="an-eviction-excuses-what-was-served-by-its-chunk",
+    policy=True,
+    source="contract 3.2, I-40; seeds 004",
+    doc=(
+        "An eviction excuses the blocks that were passed over and have their prefix in no other chunk that lookup "
+        "finds. The word that scans have for other blocks stays."
+    ),
+    slices=(TINY, STORE, PARTIAL, TWO_CHUNKS),
+    applies=store_mode.is_("eager"),
+    actions=("evict",),
+    formula=forall(
+        b,
+        unchanged(scan_result(b))
+        | (_a_word & hashed(b) & block_hash(b).eq(chunk_hash(c)) & Primed(body=_evicted & ~is_stored(b))),
+    ),
+)  # fmt: skip
+
 _excused = card(b, scan_result(b).eq(scan_results["excused"]))
 _its_store_ends = live_store(j) & reads_current(j) & pending_count(j).eq(1) & job_block(j).eq(b)
 
@@ -213,5 +234,5 @@ FINISH_STORED_ONCE = ActionProperty(
 CURSORS = (CURSOR_IS_OF_ITS_ALLOCATION, CURSOR_HAS_A_REASON, PASSED_WAS_SCANNED)
 SCANS = (
     STORE_SCAN_PASSES, FINISH_SCAN_PASSES, SKIP_HAS_ITS_WORD, SCANS_LOOK_AT, STORED_ONCE, FINISH_STORED_ONCE,
-    FAILURE_EXCUSES, LAST_FAILURE_EXCUSES,
+    EVICTION_EXCUSES, FAILURE_EXCUSES, LAST_FAILURE_EXCUSES,
 )  # fmt: skip

@@ -205,6 +205,38 @@ WINDOWS_SLIDE = Invariant(
     & forall(g, p, q, q2, (settled(g, q) & ahead(q, q2) & covers(g, p, q2) & ~ahead(q, p)) >> covers(g, p, q)),
     premise=exists(g, p, q, q2, settled(g, q) & ahead(q, q2) & covers(g, p, q) & settled(g, q2) & ~covers(g, p, q2)),
 )
+ARRIVES_ONCE = ActionProperty(
+    id="a-lookup-is-begun-with-one-arrival",
+    source="contract Q1, I-01",
+    doc="A request arrives once: nobody who waits for a lookup, or is in one, is added again under the same id.",
+    slices=EVERY,
+    actions=("add_request",),
+    formula=lookup_state(r).eq(lookup_states["absent"]),
+)
+BEGINS_FOR_WHO_WAITS = ActionProperty(
+    id="a-lookup-is-of-who-waits-for-it",
+    source="contract section 1 engine loop, Q4, Q8",
+    doc="A lookup begins for a request that has arrived and waits: not for one that has its answer, or is over.",
+    slices=EVERY,
+    actions=("begin_lookup",),
+    formula=lookup_state(r).eq(lookup_states["waiting"]),
+)
+ANSWERS_WHO_ASKS = ActionProperty(
+    id="an-answer-is-of-a-lookup-under-way",
+    source="contract 5(d), Q4, Q8, Q10; R-06",
+    doc="Groups are asked, and an answer is given, in a lookup that has begun and has no answer yet.",
+    slices=EVERY,
+    actions=("ask", "ask_in_vain", "answer_hit", "answer_later"),
+    formula=searching(r),
+)
+VISIT_ENDS_ANSWERED = ActionProperty(
+    id="a-visit-ends-with-its-answer",
+    source="contract Q8, Q10",
+    doc="A request is allocated, and goes on, when its lookup has answered with a hit or with none.",
+    slices=EVERY,
+    actions=("end_visit",),
+    formula=lookup_states.one_of(lookup_state(r), "matched", "missed"),
+)
 LATER_ASKS_AGAIN = ActionProperty(
     id="later-is-no-answer",
     source="contract Q4, R-02",
@@ -300,7 +332,8 @@ WITNESSES = (
 
 PROPERTIES: tuple[Property, ...] = (
     FOUND_IS_READY, NOTHING_LONGER, LATER_IS_OWN, LATER_IS_SHARED, NOTHING_MISSED, ASKED_ONCE, ASKED_FOR_NEWS,
-    WIDER_FIRST, WINDOWS_SLIDE, LATER_ASKS_AGAIN, ANSWERED_GOES_ON, FAILED_IS_NO_HIT,
+    WIDER_FIRST, WINDOWS_SLIDE, ARRIVES_ONCE, BEGINS_FOR_WHO_WAITS, ANSWERS_WHO_ASKS,
+    VISIT_ENDS_ANSWERED, LATER_ASKS_AGAIN, ANSWERED_GOES_ON, FAILED_IS_NO_HIT,
     MODEL_IS_LAID_DOWN, FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
     *FURTHER_TIER, *WITNESSES, *LEMMAS, *prompt_order.lemmas(EVERY),
 )  # fmt: skip

@@ -229,6 +229,14 @@ CURSOR_GOES_ON = ActionProperty(
     actions=("build_connector_meta",),
     formula=forall(r, Primed(body=store_cursor(r)).eq(store_cursor(r)) | resumed(r) | _done),
 )
+ARRIVES_ONCE = ActionProperty(
+    id="a-copied-request-arrives-once",
+    source="contract Q1, I-01, R-26",
+    doc="A request arrives under an id that is free: the copy has let go of whoever had it.",
+    slices=EVERY,
+    actions=("add_request",),
+    formula=seat_state(r).eq(seat_states["absent"]),
+)
 FINISHES_ONCE = ActionProperty(
     id="a-copied-request-is-finished-once",
     source="contract R-50, I-11, R-52",
@@ -387,7 +395,7 @@ PROPERTIES = (
     ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, FINISH_COVERS, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
     IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, KNOWN_WAS_SCHEDULED,
     KEYS_STAY, LISTED_ONCE,
-    REFUSED_COMES_AGAIN, CURSOR_GOES_ON, FINISHES_ONCE,
+    REFUSED_COMES_AGAIN, CURSOR_GOES_ON, ARRIVES_ONCE, FINISHES_ONCE,
     *OTHERS,
     *WITNESSES,
 )  # fmt: skip

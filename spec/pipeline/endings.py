@@ -135,12 +135,13 @@ COMES_BACK = ActionProperty(
     id="a-preempted-request-comes-back-with-blocks",
     source="contract Q9, Q10",
     doc=(
-        "A preempted request comes back with a block that the schedule() under way has allocated, and with which no "
-        "other came back: afterwards the block is in use, and its."
+        "Who comes back was preempted, and waits; it comes with a block that the schedule() under way has allocated, "
+        "and with which no other came back: afterwards the block is in use, and its."
     ),
     slices=WITH_PREEMPTION,
     actions=("resume_request",),
-    formula=exists(t2, building(t2))
+    formula=waits_again(b)
+    & exists(t2, building(t2))
     & fresh(b2)
     & ~returned(b2)
     & Primed(body=used(b2) & fresh(b2) & returned(b2) & ~waits_again(b)),

@@ -14,6 +14,15 @@ REQUESTS = (
         properties=(
             "queues-are-ordered",
             "holder-of-blocks-is-alive",
+            "a-request-arrives-once",
+            "an-engine-request-arrives-once",
+            "a-lookup-is-begun-with-one-arrival",
+            "a-delivered-request-arrives-once",
+            "tiers-hear-of-one-arrival",
+            "a-copied-request-arrives-once",
+            "who-arrives-is-not-there-yet",
+            "a-prompt-arrives-once",
+            "an-encoder-request-arrives-once",
         ),
     ),
     Rule(

@@ -311,6 +311,14 @@ FAILED_IS_NO = ActionProperty(
         (waits_for(r, h) & operation_key(o).eq(h)) >> Primed(body=record_state(r, h)).eq(record_states["settled"]),
     ),
 )
+ARRIVES_ONCE = ActionProperty(
+    id="tiers-hear-of-one-arrival",
+    source="contract Q1, I-01, I-51",
+    doc="A request arrives under an id that is free: of whoever had it the tiers have been told that it is over.",
+    slices=EVERY,
+    actions=("add_request",),
+    formula=client_state(r).eq(client_states["away"]),
+)
 TOLD_HAS_ENDED = ActionProperty(
     id="tiers-are-told-of-who-has-ended",
     source="B-014 vllm #49022; contract R-50, I-11",
@@ -336,6 +344,7 @@ PROPERTIES = (
     PIN_PER_HIT, DEFERRAL_ENDS, TRANSFERS_END, ENDED_GO,
     ONE_REQUESTER, FENCED_IS_STALE, STALE_IS_OLD,
     DROPPED_IS_OLD, UNWRITTEN, ENTRIES_SETTLE,
-    RETRIEVED_GO, SAME_HIT, SHORTER_LETS_GO, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY, TOLD_HAS_ENDED,
+    RETRIEVED_GO, SAME_HIT, SHORTER_LETS_GO, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY,
+    ARRIVES_ONCE, TOLD_HAS_ENDED,
     *WITNESSES,
 )  # fmt: skip

@@ -32,6 +32,24 @@ ROWS = [
     ("groups", "recency", "slot.pending.evict_oldest.absent", "a-slot-being-written-is-not-evicted"),
     ("encoder", "ec_ask", "visit.held.finish.finished", "an-encoder-request-ends-once"),
     ("mirror", "mirror_table", "seat.done.finish.done", "a-copied-request-is-finished-once"),
+    ("kv", "tiny", "request.scheduled.add_request.waiting", "a-request-arrives-once"),
+    ("engine", "late_write", "status.running.add_request.waiting", "an-engine-request-arrives-once"),
+    ("lookup", "lookup_pending", "lookup.waiting.add_request.waiting", "a-lookup-is-begun-with-one-arrival"),
+    ("delivery", "operations", "delivery.running.add_request.waiting", "a-delivered-request-arrives-once"),
+    ("delivery", "second_life", "delivery.running.add_under_same_id.waiting", "a-delivered-request-arrives-once"),
+    ("tiers", "tier_promote", "client.running.add_request.waiting", "tiers-hear-of-one-arrival"),
+    ("mirror", "mirror_table", "seat.running.add_request.queued", "a-copied-request-arrives-once"),
+    ("admission", "pressure_quick", "admission.running.add_request.waiting", "who-arrives-is-not-there-yet"),
+    ("groups", "store_reports", "prompt.running.add_request.waiting", "a-prompt-arrives-once"),
+    ("encoder", "ec_ask", "visit.running.add_request.waiting", "an-encoder-request-arrives-once"),
+    (
+        "pipeline", "depth_one_preempt_blocks", "comeback.nobody.resume_request.nobody",
+        "a-preempted-request-comes-back-with-blocks",
+    ),
+    (
+        "admission", "pressure_quick", "admission.preempted.store_reported.finished",
+        "a-store-report-ends-who-is-held-for-it",
+    ),
 ]  # fmt: skip
 """Module, slice, row (lifecycle, from, event, to), and the property that forbids it."""
 
@@ -62,8 +80,14 @@ def _sets(symbol: str, value: bool) -> Callable[[Action], Action]:
 def _of_all_in(said: str, symbol: str) -> Callable[[Action], Action]:
     """Updates of a variable no more ask whether ``said`` holds of an element: whose a block is, who was in a step."""
 
+    def is_said(t: T.Term) -> bool:
+        return isinstance(t, T.Apply) and t.symbol == said
+
+    def asks(t: T.Term) -> bool:
+        return is_said(t) or (isinstance(t, T.Eq) and (is_said(t.left) or is_said(t.right)))
+
     def wider(when: T.Term) -> T.Term:
-        return T.transform(when, lambda t: TRUE if isinstance(t, T.Apply) and t.symbol == said else None)
+        return T.transform(when, lambda t: TRUE if asks(t) else None)
 
     return lambda a: a.model_copy(
         update={
@@ -107,6 +131,17 @@ ACTIONS = {
     ),
     "the end of a request takes blocks of others out of the prefix cache": (
         "engine", "share", "finish", _of_all_in("table", "addressable"), "what-is-given-up-was-held",
+    ),
+    "one eviction excuses all blocks": (
+        "kv", "tiny", "evict", _always("scan_result"), "an-eviction-excuses-what-was-served-by-its-chunk",
+    ),
+    "one eviction excuses the blocks of other prefixes": (
+        "kv", "two_chunks", "evict", _of_all_in("block_hash", "scan_result"),
+        "an-eviction-excuses-what-was-served-by-its-chunk",
+    ),
+    "every metadata flushes every slot": (
+        "groups", "store_ends", "build_connector_meta", _sent_always("flush_order"),
+        "flushes-are-ordered-of-what-is-due",
     ),
     "a worker denies that a living lease held": (
         "delivery", "handed_over_short", "hear_notice", _sent_always("deny"),
