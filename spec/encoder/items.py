@@ -231,7 +231,7 @@ free_input = Action(
     updates=_let_go(),
     fairness=Fairness.STRONG, fairness_why="every update frees what it can",
     source="contract N3, 4.1",
-    doc="The scheduler drops an input whose tokens are computed, with the last place at which r has it.",
+    doc="The scheduler drops an input whose tokens are computed, with the last place that has taken it.",
 )  # fmt: skip
 
 drop_reference = Action(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.encoder.coverage import ASK, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
+from interlock.spec.encoder.coverage import ARRIVALS, ASK, EVERY, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE, WITH_POOL
 from interlock.spec.encoder.judging import is_queued
 from interlock.spec.encoder.predicates import is_, stands
 from interlock.spec.encoder.vocabulary import (
@@ -149,6 +149,51 @@ FETCH_IN_VISIT = ActionProperty(
     formula=(is_queued(r) | is_(r, "running", "stalled")) & ~visited(r) & ~gave_up(r, i),
 )
 
+QUEUE_IS_ADMITTED = ActionProperty(
+    id="a-visit-to-the-queue-is-to-who-waits",
+    source="contract section 1, Q5, Q7 to Q11",
+    doc="Admitted, put off or turned away is a request that waits: not one that runs, loads its KV, or has ended.",
+    slices=(*EVERY, QUEUE, ARRIVALS),
+    actions=("claim_cached", "defer", "admit", "no_kv", "start_kv_load"),
+    formula=is_queued(r),
+)
+
+RUNNERS_GO_ON = ActionProperty(
+    id="who-goes-on-has-been-admitted",
+    source="contract Q20, Q22, Q26",
+    doc="A request goes on, is preempted, or comes to its end while it runs, put off or not.",
+    slices=(*EVERY, ARRIVALS),
+    actions=("resume", "go_on", "preempt", "complete"),
+    formula=is_(r, "running", "stalled"),
+)
+
+PUT_OFF_WITH_KV = ActionProperty(
+    id="a-stall-is-of-who-has-kv",
+    source="contract Q5, Q19",
+    doc="Put off with tokens computed is a request that holds KV, and neither loads it nor has ended.",
+    slices=WITH_POOL,
+    actions=("stall",),
+    formula=kv_held(r) & (is_queued(r) | is_(r, "running", "stalled")),
+)
+
+KV_LOAD_IS_ITS_OWN = ActionProperty(
+    id="a-kv-load-ends-for-whom-it-was",
+    source="contract Q12 to Q14, Q16, Q32",
+    doc="The end of a KV load, good or bad, is of a request that loads, or that has ended while it did.",
+    slices=(ASK, TWICE, RUNNING, TIGHT),
+    actions=("loaded", "kv_load_fails"),
+    formula=is_(r, "loading", "held"),
+)
+
+FREED_HAS_ENDED = ActionProperty(
+    id="an-id-is-free-once-its-request-has-ended",
+    source="contract Q31, R-26",
+    doc="The id of a request is free when that has ended, and no load or save of it is to come.",
+    slices=(ASK, ARRIVALS),
+    actions=("free_id",),
+    formula=is_(r, "finished"),
+)
+
 TURNED_AWAY = ActionProperty(
     id="turned-away-only-for-want-of-kv",
     source="contract Q7",
@@ -170,5 +215,6 @@ LOADS_SOMETHING = ActionProperty(
 
 PHASES = (BETWEEN, AFTER, OPENS, STEP_GOES_OUT, ONE_VISIT_EACH, NO_OVERTAKING)
 VISITING = (
+    QUEUE_IS_ADMITTED, RUNNERS_GO_ON, PUT_OFF_WITH_KV, KV_LOAD_IS_ITS_OWN, FREED_HAS_ENDED,
     RUNNERS_COME_FIRST, SCHEDULED_IS_VISITED, VISITS_ARE_ATOMIC, FETCH_IN_VISIT, TURNED_AWAY, LOADS_SOMETHING,
 )  # fmt: skip

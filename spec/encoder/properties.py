@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from interlock.spec.encoder.answers import ANSWERS, GOES_ON_WITH_A_YES
 from interlock.spec.encoder.books import BOOKS, BOOKS_OF_PROOFS
-from interlock.spec.encoder.coverage import ARRIVALS, ASK, DRAFTS, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, WITH_POOL
+from interlock.spec.encoder.coverage import (
+    ARRIVALS,
+    ASK,
+    DRAFTS,
+    EVERY,
+    LOADS,
+    POOL,
+    QUEUE,
+    ROOM,
+    RUNNING,
+    TWICE,
+    WITH_POOL,
+)
 from interlock.spec.encoder.judging import is_queued
 from interlock.spec.encoder.others import OTHERS
 from interlock.spec.encoder.phases import PHASES, VISITING
@@ -18,6 +30,7 @@ from interlock.spec.encoder.vocabulary import (
     broken,
     ec_transit,
     embedding,
+    feature_item,
     i,
     item,
     j,
@@ -27,6 +40,7 @@ from interlock.spec.encoder.vocabulary import (
     load_item,
     load_order,
     p,
+    p2,
     position,
     queue,
     r,
@@ -227,6 +241,12 @@ WITNESSES = (
     _witness(
         "some-runner-needs", exists(r, p, is_(r, "running") & stands(r, p, "ahead")),
         "A running request has a feature ahead.", ASK, ROOM, DRAFTS, POOL,
+    ),
+    _witness(
+        "a-slot-is-given-up-between-two-places",
+        exists(p2, p2.ne(p) & stands(r, p2, "ahead") & feature_item(r, p2).eq(i)),
+        "A request lets go of an item that its prompt has again further on: in between others need the slot.", TWICE,
+        actions=("free_input",), source="contract N3, 4.1",
     ),
     _witness(
         "some-ended-with-kv", exists(r, is_(r, "held", "delayed")), "A request ends and keeps its KV for now.", ASK,

@@ -53,6 +53,22 @@ RULED_OUT = ActionProperty(
     actions=("check_missed", "check_expired"),
     formula=forall(q, covers(g, p, q) >> Primed(body=~may_have(g, q))),
 )
+LOOKED_FOR_IS_MISSING = ActionProperty(
+    id="what-is-looked-for-was-missing",
+    source="contract 5(d) RETRY",
+    doc="A further tier is asked about a chunk that this tier lacks: not one that it has, or that is on its way.",
+    slices=(CHECKS,),
+    actions=("check_begun",),
+    formula=key_is(g, p, "miss"),
+)
+ANSWERED_WAS_LOOKED_FOR = ActionProperty(
+    id="a-check-is-answered-of-what-is-looked-for",
+    source="contract 5(d) RETRY, V-03",
+    doc="A yes, a no or a deadline of the further tier is of a chunk that is looked for, and changes no other.",
+    slices=(CHECKS,),
+    actions=("check_found", "check_missed", "check_expired"),
+    formula=key_is(g, p, "unresolved"),
+)
 ROOM = ActionProperty(
     id="room-is-made-for-promotions-only",
     source="contract 3.2 prepare_store",
@@ -86,4 +102,6 @@ WITNESSES = (
     ),
 )
 
-FURTHER_TIER: tuple[Property, ...] = (CHECK_ENDS, PUT_OFF_ENDS, RULED_OUT, ROOM, *WITNESSES)
+FURTHER_TIER: tuple[Property, ...] = (
+    CHECK_ENDS, PUT_OFF_ENDS, RULED_OUT, LOOKED_FOR_IS_MISSING, ANSWERED_WAS_LOOKED_FOR, ROOM, *WITNESSES,
+)  # fmt: skip

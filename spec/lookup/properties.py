@@ -261,6 +261,30 @@ FAILED_IS_NO_HIT = ActionProperty(
     actions=("chunk_failed", "chunk_evicted"),
     formula=forall(q, covers(g, p, q) >> Primed(body=~may_have(g, q))),
 )
+STORED_WAS_MISSING = ActionProperty(
+    id="what-is-stored-was-missing",
+    source="contract 3.2 prepare_store, J3: ALREADY_CACHED",
+    doc="Stored is a chunk that the tier lacks: one that it has, or that is on its way, keeps its slot.",
+    slices=EVERY,
+    actions=("chunk_stored", "chunk_planned"),
+    formula=key_is(g, p, "miss"),
+)
+ENDED_WAS_PENDING = ActionProperty(
+    id="a-store-that-ends-was-under-way",
+    source="contract J11, 3.2 complete_store",
+    doc="The end of a store, good or bad, is of a chunk that is being stored: what is there is not stored again.",
+    slices=SOME_TO_COME,
+    actions=("chunk_completed", "chunk_failed"),
+    formula=key_is(g, p, "pending"),
+)
+EVICTED_WAS_READY = ActionProperty(
+    id="what-is-evicted-was-stored",
+    source="contract 3.2, I-40",
+    doc="Evicted is a chunk that has been stored: not one that is still being stored, or looked for.",
+    slices=EVERY,
+    actions=("chunk_evicted", "promotion_evicts"),
+    formula=key_is(g, p, "ready"),
+)
 MODEL_IS_LAID_DOWN = ActionProperty(
     id="model-and-prompt-only-grow",
     source="contract 5(d), 3.2",
@@ -334,6 +358,7 @@ PROPERTIES: tuple[Property, ...] = (
     FOUND_IS_READY, NOTHING_LONGER, LATER_IS_OWN, LATER_IS_SHARED, NOTHING_MISSED, ASKED_ONCE, ASKED_FOR_NEWS,
     WIDER_FIRST, WINDOWS_SLIDE, ARRIVES_ONCE, BEGINS_FOR_WHO_WAITS, ANSWERS_WHO_ASKS,
     VISIT_ENDS_ANSWERED, LATER_ASKS_AGAIN, ANSWERED_GOES_ON, FAILED_IS_NO_HIT,
-    MODEL_IS_LAID_DOWN, FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
+    STORED_WAS_MISSING, ENDED_WAS_PENDING, EVICTED_WAS_READY, MODEL_IS_LAID_DOWN,
+    FULL_ASKED_ONCE, ENDS, PENDING_ENDS, ASKED_AGAIN,
     *FURTHER_TIER, *WITNESSES, *LEMMAS, *prompt_order.lemmas(EVERY),
 )  # fmt: skip

@@ -7,11 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from interlock.proofs.check import run_check
+from interlock.spec.encoder.predicates import stands
+from interlock.spec.encoder.vocabulary import feature_item, i, p, position, r
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action
 from interlock.spec.language.lifecycles import row
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import FALSE, TRUE, Bool
+from interlock.spec.language.terms import FALSE, TRUE, Bool, exists
 from interlock.spec.modules import module
 
 ROWS = [
@@ -42,6 +44,11 @@ ROWS = [
     ("admission", "pressure_quick", "admission.running.add_request.waiting", "who-arrives-is-not-there-yet"),
     ("groups", "store_reports", "prompt.running.add_request.waiting", "a-prompt-arrives-once"),
     ("encoder", "ec_ask", "visit.running.add_request.waiting", "an-encoder-request-arrives-once"),
+    ("encoder", "ec_ask", "visit.loading.admit.running", "a-visit-to-the-queue-is-to-who-waits"),
+    ("encoder", "ec_arrivals", "visit.finished.complete.absent", "who-goes-on-has-been-admitted"),
+    ("lookup", "lookup_pending", "lookup.absent.end_visit.absent", "a-visit-ends-with-its-answer"),
+    ("lookup", "lookup_checks", "key.ready.check_begun.unresolved", "what-is-looked-for-was-missing"),
+    ("lookup", "lookup_checks", "key.pending.check_expired.miss", "a-check-is-answered-of-what-is-looked-for"),
     (
         "pipeline", "depth_one_preempt_blocks", "comeback.nobody.resume_request.nobody",
         "a-preempted-request-comes-back-with-blocks",
@@ -98,6 +105,14 @@ def _of_all_in(said: str, symbol: str) -> Callable[[Action], Action]:
     )
 
 
+def _held_for_what_is_ahead(a: Action) -> Action:
+    """An item keeps its slot up to the last place at which the prompt has it, taken there or not."""
+    _p = position.var("px")
+    again = exists(_p, _p.ne(p) & stands(r, _p, "ahead") & feature_item(r, _p).eq(i))
+    guard = tuple(c.model_copy(update={"term": c.term & ~again}) if c.id == "last-occurrence" else c for c in a.guard)
+    return a.model_copy(update={"guard": guard})
+
+
 def _key_of_the_last_block(a: Action) -> Action:
     """A key for the block that is whole now, though others have theirs: the count goes back."""
     blocks = next(u.value for u in a.updates if u.symbol == "whole_blocks")
@@ -125,6 +140,10 @@ ACTIONS = {
     "an output comes for requests that no step was for": (
         "admission", "admission_quick", "process_step", _of_all_in("in_older", "output_due"),
         "an-output-is-of-who-was-in-the-step",
+    ),
+    "an item that comes again keeps its slot meanwhile": (
+        "encoder", "ec_twice", "free_input", _held_for_what_is_ahead,
+        "encoder-a-slot-is-given-up-between-two-places",
     ),
     "the end of a request ends the loads of others": (
         "engine", "load_pair", "finish", _of_all_in("table", "filling"), "what-is-given-up-was-held",
