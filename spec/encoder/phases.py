@@ -185,6 +185,15 @@ KV_LOAD_IS_ITS_OWN = ActionProperty(
     formula=is_(r, "loading", "held"),
 )
 
+ENDED_STAYS_ENDED = ActionProperty(
+    id="a-failed-load-brings-nobody-back",
+    source="contract Q14, Q16, Q31, Q32",
+    doc="Who has ended while its KV was loaded is over with the end of that load, and does not wait again.",
+    slices=(ASK, TWICE, RUNNING, TIGHT),
+    actions=("loaded", "kv_load_fails"),
+    formula=is_(r, "held") >> Primed(body=is_(r, "finished")),
+)
+
 FREED_HAS_ENDED = ActionProperty(
     id="an-id-is-free-once-its-request-has-ended",
     source="contract Q31, R-26",
@@ -215,6 +224,6 @@ LOADS_SOMETHING = ActionProperty(
 
 PHASES = (BETWEEN, AFTER, OPENS, STEP_GOES_OUT, ONE_VISIT_EACH, NO_OVERTAKING)
 VISITING = (
-    QUEUE_IS_ADMITTED, RUNNERS_GO_ON, PUT_OFF_WITH_KV, KV_LOAD_IS_ITS_OWN, FREED_HAS_ENDED,
+    QUEUE_IS_ADMITTED, RUNNERS_GO_ON, PUT_OFF_WITH_KV, KV_LOAD_IS_ITS_OWN, ENDED_STAYS_ENDED, FREED_HAS_ENDED,
     RUNNERS_COME_FIRST, SCHEDULED_IS_VISITED, VISITS_ARE_ATOMIC, FETCH_IN_VISIT, TURNED_AWAY, LOADS_SOMETHING,
 )  # fmt: skip

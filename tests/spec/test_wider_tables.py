@@ -45,6 +45,7 @@ ROWS = [
     ("groups", "store_reports", "prompt.running.add_request.waiting", "a-prompt-arrives-once"),
     ("encoder", "ec_ask", "visit.running.add_request.waiting", "an-encoder-request-arrives-once"),
     ("encoder", "ec_ask", "visit.loading.admit.running", "a-visit-to-the-queue-is-to-who-waits"),
+    ("encoder", "ec_ask", "visit.held.kv_load_fails.waiting", "a-failed-load-brings-nobody-back"),
     ("encoder", "ec_arrivals", "visit.finished.complete.absent", "who-goes-on-has-been-admitted"),
     ("lookup", "lookup_pending", "lookup.absent.end_visit.absent", "a-visit-ends-with-its-answer"),
     ("lookup", "lookup_checks", "key.ready.check_begun.unresolved", "what-is-looked-for-was-missing"),
