@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from interlock.adapters.gate.errors import GateUsageError
 from interlock.adapters.gate.judge import CRASH, DIES, HANG, REFINES, UNEXPLAINED, property_ids
-from interlock.adapters.gate.modules import MODULES, GateModule
+from interlock.adapters.gate.modules import MODULES, SCHEDULERS, GateModule
 from interlock.spec.language.specification import UnknownName
 from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
@@ -112,6 +112,36 @@ def choose(
         ),
         left_out,
     )
+
+
+def choose_of_scheduler(release: str, names: Sequence[str], properties: Sequence[str]) -> Choice:
+    """What vLLM's scheduler of a release is held to: the modules that are named, or that have the properties; or all.
+
+    Raises:
+        UnknownName: a module or property that does not exist.
+        GateUsageError: a module that it is not held to.
+    """
+    unknown = next((n for n in names if n not in MODULES), None)
+    if unknown is not None:
+        raise UnknownName("module that the gate judges by", unknown, list(MODULES))
+    other = next((n for n in names if n not in SCHEDULERS), None)
+    if other is not None:
+        theirs = ", ".join(SCHEDULERS)
+        raise GateUsageError(
+            f"vLLM's scheduler is not held to module {other}", f"leave it out, or say --module {theirs}"
+        )
+    modules = [made(release) for name, made in SCHEDULERS.items() if name in (names or SCHEDULERS)]
+    wanted = {p: [m.name for m in _with_property(p)] for p in properties}
+    chosen = [
+        Chosen(m, {}, tuple(_id(p, m) for p, found in wanted.items() if m.name in found))
+        for m in modules
+        if not wanted or any(m.name in found for found in wanted.values())
+    ]
+    if not chosen:
+        theirs = ", ".join(dict.fromkeys(n for found in wanted.values() for n in found))
+        wrong = f"{', '.join(wanted)}: of module {theirs}, to which vLLM's scheduler is not held here"
+        raise GateUsageError(wrong, f"name a property of {', '.join(m.name for m in modules)}")
+    return Choice(tuple(chosen), {})
 
 
 def _owners(switch: str) -> list[GateModule]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from interlock.adapters.gate.modules import GateModule
 from interlock.adapters.gate.result import Finding
 from interlock.adapters.gate.search import Found
-from interlock.adapters.own import OWN_MACHINE
+from interlock.adapters.own import OWN_MACHINE, SCHEDULER
 from interlock.statemachine.trace import TraceEvent, write_trace
 
 
@@ -64,7 +64,8 @@ class Reporting:
         words = ["interlock", "gate", self.connector]
         own = ["--engine", "vllm"] if self.connector == OWN_MACHINE else []
         words += [*own, "--vllm", self.release] if self.release is not None else []
-        words += ["--module", self.module.name] if own and self.release is not None else []
+        by_parts = bool(own) or self.connector == SCHEDULER
+        words += ["--module", self.module.name] if by_parts and self.release is not None else []
         words += [w for name, value in self.sets.items() for w in ("--set", f"{name}={value}")]
         return shlex.join([*words, *self.options, "--seed", str(self.seed), "--property", property_id])
 

@@ -34,11 +34,15 @@ ORACLE = {
     "read": "forward-reads-own-prefix", "store": "ready-chunk-holds-its-prefix",
     "item": "forward-reads-its-items", "full": "encoder-budget-adds-up", "books": REFINES,
     "report": "external-within-cached-within-prompt", "chunk": "stored-chunk-is-of-its-key",
-    "count": "hit-count-is-of-the-first-start",
+    "count": "hit-count-is-of-the-first-start", "token": "no-token-from-invalid-block",
+    "hashed": "hashed-block-is-valid-or-being-recomputed",
 }  # fmt: skip
 """What a fault of an oracle breaks: a forward reads, or a completed store leaves, other bytes; a forward reads another
 item, workers hold too many, the machine has done something else than it says, an output reports other counts, or the
 machine counts another hit than the one with which a request first started."""
+
+OUTPUTS = "process_outputs"
+"""The event with which a scheduler has gone through a step's outputs."""
 
 ORACLE_EVENT = "update_from_output"
 """The event after a forward, which the oracle has judged."""
@@ -116,6 +120,8 @@ class Judge:
         at_rest: properties of what must happen that an engine shows where nothing changes any more.
         oracle: properties that an engine judges itself with each step.
         policy: properties that bind only who has chosen as we have, to be judged all the same.
+        side: who is under test.
+        seen: properties that an engine judges in place of the model, where it processes outputs.
         budget: time for all that it judges.
     """
 
@@ -133,12 +139,14 @@ class Judge:
         at_rest: Sequence[str] = (),
         oracle: Sequence[str] = (),
         policy: Sequence[str] = (),
+        side: Side = "connector",
+        seen: Sequence[str] = (),
         budget: Budget | None = None,
         spec: Specification = SPECIFICATION,
     ) -> None:
         self._budget = budget or Budget()
         self._at_rest = tuple(at_rest)
-        self._spec, self._refines, self._hidden = spec, refines, hidden
+        self._spec, self._refines, self._hidden, self._side = spec, refines, hidden, side
         self._scope = {"worker": workers} if scope is None else dict(scope)
         self._header = header(
             spec,
@@ -154,7 +162,10 @@ class Judge:
         self._at_finish = frozenset(
             p.id for p in spec.properties if isinstance(p, BoundaryClause) and p.action == "plan_finish_store"
         )
-        self._judged_by = _with_premises(_binding(spec, policy))
+        self._judged_by = _with_premises(_without(_binding(spec, policy), seen))
+        for p in seen:
+            if p not in self._steps_judged.setdefault(OUTPUTS, []):
+                self._steps_judged[OUTPUTS].append(p)
 
     def __call__(self, played: Played) -> Judgement:
         """Replay the events without policy, and add what the oracle and the engine saw.
@@ -175,9 +186,10 @@ class Judge:
         violations = [v for v in replayed.violations if v.property not in exercised]
         broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in violations]
         broken += [self._from_oracle(f, trace.events) for f in played.faults]
-        broken += [_owed(name, waiting, len(trace.events) - 1) for name, waiting in (played.owed or {}).items()]
+        at_end = len(trace.events) - 1
+        broken += [_owed(name, waiting, at_end, self._side) for name, waiting in (played.owed or {}).items()]
         if played.error is not None:
-            broken.append(_raised(played.error, len(trace.events)))
+            broken.append(_raised(played.error, len(trace.events), self._side))
         elif replayed.stopped and not broken and not (self._refines and self._hidden):
             # What the model cannot follow may still break a clause that needs no model behind it.
             broken = self._by_clauses(trace) or [_unexplained(UNEXPLAINED, "gate", replayed, trace)]
@@ -225,14 +237,14 @@ class Judge:
         return found
 
     def _broken(self, property_id: str, event: TraceEvent, index: int, message: str) -> Broken:
-        return Broken(f"{property_id}:{event.event}", property_id, "connector", message, index)
+        return Broken(f"{property_id}:{event.event}", property_id, self._side, message, index)
 
     def _from_oracle(self, fault: dict[str, Any], events: Sequence[TraceEvent]) -> Broken:
         property_id = ORACLE[fault["kind"]]
         index = max(0, min(int(fault.get("event", len(events))), len(events)) - 1)
         where = ", ".join(f"{k} {v}" for k, v in fault.items() if k in ("request", "block", "chunk", "job") and v)
         message = f"{where} holds {fault.get('found')}, not {fault.get('expected')}"
-        return Broken(f"{property_id}:{fault['kind']}", property_id, "connector", message, index)
+        return Broken(f"{property_id}:{fault['kind']}", property_id, self._side, message, index)
 
 
 def _breaks_nothing(replayed: ReplayResult) -> bool:
@@ -244,18 +256,18 @@ def _unexplained(property_id: str, side: Side, replayed: ReplayResult, trace: Tr
     return Broken(f"{property_id}:{trace.events[at].event}", property_id, side, replayed.stopped, at)
 
 
-def _owed(property_id: str, waiting: Sequence[str], at: int) -> Broken:
+def _owed(property_id: str, waiting: Sequence[str], at: int, side: Side) -> Broken:
     message = f"{', '.join(waiting)}: nothing comes of it, whatever the engine does by itself"
-    return Broken(f"{property_id}:rest", property_id, "connector", message, at)
+    return Broken(f"{property_id}:rest", property_id, side, message, at)
 
 
-def _raised(error: dict[str, Any], at: int) -> Broken:
+def _raised(error: dict[str, Any], at: int, tested: Side) -> Broken:
     if error["kind"] == "died":
-        return Broken(DIES, DIES, "connector", error["message"], at)
+        return Broken(DIES, DIES, tested, error["message"], at)
     if error["kind"] == "timeout":
-        return Broken(HANG, HANG, "connector", error["message"], at)
+        return Broken(HANG, HANG, tested, error["message"], at)
     where = str(error.get("where", "somewhere"))
-    side: Side = "gate" if error["kind"] == "harness" else error.get("side", "connector")
+    side: Side = "gate" if error["kind"] == "harness" else error.get("side", tested)
     message = f"{error['type']}: {error['message']} at {where}"
     # One type may be raised for different reasons; a line would not outlast a release, a function's name nearly does.
     cause = ":".join([error["type"], *where.split()[1:]]) if error.get("line") else error["type"]
@@ -310,6 +322,11 @@ def _binding(spec: Specification, policy: Sequence[str]) -> Specification:
     """The specification with some properties of policy as if they bound everybody."""
     bound = tuple(p.model_copy(update={"policy": False}) if p.id in policy else p for p in spec.properties)
     return spec.model_copy(update={"properties": bound})
+
+
+def _without(spec: Specification, seen: Sequence[str]) -> Specification:
+    """The specification without properties that somebody else judges."""
+    return spec.model_copy(update={"properties": tuple(p for p in spec.properties if p.id not in seen)})
 
 
 def property_ids(spec: Specification) -> list[str]:

@@ -66,16 +66,19 @@ class ModuleResult:
         """Ids of the findings."""
         return [f.id for f in self.findings]
 
-    def conclude(self, cut_short: str, unobserved: str, promised: Iterable[str] = ()) -> None:
+    def conclude(
+        self, cut_short: str, unobserved: str, promised: Iterable[str] = (), tested: Side = "connector"
+    ) -> None:
         """Findings beat inconclusive beats clean; a fault of the scheduler or of ours never makes a connector red.
 
         Args:
             cut_short: why not all scenarios were played.
             unobserved: why some rules could not be checked.
             promised: kinds of which some scenario has to have exercised something.
+            tested: the side whose faults are findings of this run.
         """
         idle = [kind for kind in promised if not self.exercised.get(kind)]
-        theirs = [f.id for f in self.findings if f.side == "connector"]
+        theirs = [f.id for f in self.findings if f.side == tested]
         if theirs:
             cut = f" ({cut_short})" if cut_short else ""
             self.verdict, self.reason = "findings", ", ".join(theirs) + cut

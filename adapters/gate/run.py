@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from interlock.adapters.gate.choose import Chosen, choose, refuse_values
+from interlock.adapters.gate.choose import Chosen, choose, choose_of_scheduler, refuse_values
 from interlock.adapters.gate.config import connector_config as read_config
 from interlock.adapters.gate.drivers.vllm import Part
 from interlock.adapters.gate.errors import GateUsageError
@@ -20,10 +20,10 @@ from interlock.adapters.gate.judge import NOT_AT_A_BOUNDARY, Judge, Judgement, P
 from interlock.adapters.gate.modules import GateModule
 from interlock.adapters.gate.modules.kv import SHIM
 from interlock.adapters.gate.profiles import PROFILES, Profile
-from interlock.adapters.gate.result import GateResult, ModuleResult, Progress, conclude, summed
+from interlock.adapters.gate.result import GateResult, ModuleResult, Progress, Side, conclude, summed
 from interlock.adapters.gate.scenario import Scenario
 from interlock.adapters.gate.search import Found, Search, Searched
-from interlock.adapters.own import OWN_MACHINE
+from interlock.adapters.own import OWN_MACHINE, SCHEDULER
 from interlock.proofs.replay.bounds import Budget
 from interlock.spec.language.properties import LeadsTo
 from interlock.statemachine.plural import counted
@@ -64,6 +64,21 @@ class Run:
         return self.connector == OWN_MACHINE
 
     @property
+    def scheduler(self) -> bool:
+        """Whether vLLM's scheduler is under test."""
+        return self.connector == SCHEDULER
+
+    @property
+    def side(self) -> Side:
+        """Whose faults are looked for."""
+        return "scheduler" if self.scheduler else "connector"
+
+    @property
+    def by_parts(self) -> bool:
+        """Whether each module has its own harness; otherwise a connector is played as it is."""
+        return self.own or self.scheduler
+
+    @property
     def limits(self) -> Profile:
         """Of the profile."""
         return PROFILES[self.profile]
@@ -89,7 +104,7 @@ def run_gate(
     """Play scenarios around a connector and judge them.
 
     Args:
-        connector: ``interlock``, ``vllm:NAME`` or ``package.module:Class``.
+        connector: ``interlock``, ``vllm:scheduler``, ``vllm:NAME`` or ``package.module:Class``.
         connector_config: vLLM's extra config as JSON, or a file that has it.
         vllm: a release; default: the installed one, else the newest that is supported.
         budget: seconds; a run that meets it is inconclusive unless it found something.
@@ -108,9 +123,12 @@ def run_gate(
     if not own and engine == "embedded":
         raise GateUsageError(f"{connector} needs a vLLM scheduler", "leave --engine out, or say --engine vllm")
     release = _release(vllm) if engine == "vllm" else None
-    choice = choose(
-        own=own, engine=engine, release=release, names=modules, sets=sets or {}, properties=properties or []
-    )
+    if connector == SCHEDULER and release is not None:
+        choice = choose_of_scheduler(release, modules, properties or [])
+    else:
+        choice = choose(
+            own=own, engine=engine, release=release, names=modules, sets=sets or {}, properties=properties or []
+        )
     refuse_values(choice.chosen)
     given = {"--connector-config": connector_config, "--observer": observer}
     options = [w for name, value in given.items() if value is not None for w in (name, value)]
@@ -154,7 +172,7 @@ def judge_module(
             if alike not in judges:
                 judges[alike] = _judge_of(run, chosen, scenario.pool, release, workers, budget)
             judges[scenario.pool] = judges[alike]
-        part = module.part(scenario, chosen.values) if run.own else None
+        part = module.part(scenario, chosen.values) if run.by_parts else None
         played = driver.play(scenario, part)
         judgement = judges[scenario.pool](played)
         acted = [o for i, o in enumerate(scenario.plain()) if i not in played.ignored]
@@ -174,7 +192,7 @@ def judge_module(
         progress=_reporter(run.progress, count, reporting),
     )
     searched = search.run(play.seeds(chosen.sets))
-    result = ModuleResult(module.name, module.tests if run.own else run.connector)
+    result = ModuleResult(module.name, module.tests if run.by_parts else run.connector)
     result.scenarios, result.steps = searched.scenarios, searched.steps
     known = [*property_ids(module.spec), *module.at_rest, *module.oracle, *(module.policy if run.own else ())]
     judged = {p: searched.judged.get(p, 0) for p in known if not wanted or p in wanted}
@@ -192,7 +210,7 @@ def judge_module(
     result.findings = [reporting.finding(f) for f in searched.found.values()]
     unobserved = "" if run.boundary_only else driver.unobserved
     unchecked = f"{unobserved}; rules not checked: {', '.join(unjudged)}" if unobserved else ""
-    result.conclude(searched.cut_short, unchecked, promised)
+    result.conclude(searched.cut_short, unchecked, promised, run.side)
     return result
 
 
@@ -200,7 +218,7 @@ def _judge_of(run: Run, chosen: Chosen, pool: str, release: str | None, workers:
     module = chosen.module
     return Judge(
         source=run.engine,
-        switches=module.given(pool, chosen.values) if run.own else None,
+        switches=module.given(pool, chosen.values) if run.by_parts else None,
         workers=workers,
         scope=module.scope(pool),
         elements=module.elements(pool),
@@ -212,6 +230,8 @@ def _judge_of(run: Run, chosen: Chosen, pool: str, release: str | None, workers:
         at_rest=module.at_rest,
         oracle=module.oracle,
         policy=module.policy if run.own else (),
+        side=run.side,
+        seen=module.seen,
         budget=budget,
         spec=module.spec,
     )
@@ -224,11 +244,13 @@ def _release(vllm: str | None) -> str:
 
 
 def refuse_what_ours_lacks(connector: str, config: str | None, observer: str | None) -> None:
-    """Our own machine has its config and its observer.
+    """Our own machine, and the probes under which vLLM's scheduler is tested, have their config and their observer.
 
     Raises:
         GateUsageError: others are given for it.
     """
+    if connector == SCHEDULER and (config is not None or observer is not None):
+        raise GateUsageError("vLLM's scheduler is tested with our own probe connectors", "leave the option out")
     if connector == OWN_MACHINE and (config is not None or observer is not None):
         raise GateUsageError("our own machine takes no --connector-config and no --observer", "leave them out")
 
@@ -244,14 +266,15 @@ def _driver(
         return nullcontext(EmbeddedDriver()), None, WORKERS
     from interlock.adapters.gate.drivers.vllm import VllmDriver
 
-    extra = {} if run.own else read_config(config)
-    if not run.own:
+    extra = {} if run.by_parts else read_config(config)
+    if not run.by_parts:
         require("connector", run.connector)
     if observer is not None:
         require("--observer", observer)
     if run.progress is not None:
         run.progress(Progress(f"starting vLLM {release}"))
-    driver = VllmDriver(SHIM if run.own else run.connector, extra, release, observer, tried=not run.own)
+    played = SHIM if run.by_parts else run.connector
+    driver = VllmDriver(played, extra, release, observer, tried=not run.by_parts)
     return driver, driver.vllm, 1
 
 

@@ -24,7 +24,6 @@ from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Fault
 from interlock.adapters.vllm.harness import model_output, sampled
-from interlock.adapters.vllm.recovering import RecoveringAsyncScheduler, RecoveringScheduler
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.engine.vocabulary import PROMPT
@@ -34,6 +33,9 @@ IDLE = 2
 
 So many for each that is scheduled before the output of the first is there.
 """
+
+AGAIN = 3
+"""Loads of one request that fail one after the other: it is where it was, and so it would be after any number."""
 
 SHAPES: Shapes = {
     "add": {"request": (str,), "max_tokens": (int,)},
@@ -48,7 +50,7 @@ DEFAULTS: dict[str, Any] = {"max_tokens": 1, "nth": 0, "fails": -1, "late": Fals
 
 
 @dataclass(frozen=True)
-class _Ran:
+class Ran:
     """A step that the worker has run; its output is to be processed.
 
     Args:
@@ -59,6 +61,7 @@ class _Ran:
     output: Any
     told: Any
     received: list[str]
+    invalid: set[int]
 
 
 class FailingLoads:
@@ -66,7 +69,7 @@ class FailingLoads:
 
     def __init__(self, constructor: Constructor, record: Callable[..., None], observer: str | None = None) -> None:
         self._depth = constructor.sizes.depth
-        self.scheduler = constructor.scheduler(RecoveringAsyncScheduler if self._depth == 2 else RecoveringScheduler)
+        self.scheduler = constructor.scheduler(self.scheduler_class())
         self.steps = 0
         self.faults: list[Fault] = []
         self._constructor, self._record = constructor, record
@@ -74,7 +77,7 @@ class FailingLoads:
         self._idle = self._events = 0
         self._slot = "0"
         """Of the step that is scheduled, or processed."""
-        self._ran: list[_Ran] = []
+        self._ran: list[Ran] = []
         """Steps whose outputs are to be processed, the oldest first."""
         self._loads: dict[str, list[int]] = {}
         """Loads that requests wait for, the oldest first."""
@@ -92,9 +95,17 @@ class FailingLoads:
         self._failed_by_us: set[str] = set()
         self._watch()
 
+    def scheduler_class(self) -> type | None:
+        """What is constructed; ``None``: vLLM's own."""
+        from interlock.adapters.vllm.recovering import RecoveringAsyncScheduler, RecoveringScheduler
+
+        return RecoveringAsyncScheduler if self._depth == 2 else RecoveringScheduler
+
     @property
     def under_test(self) -> tuple[type, ...]:
         """What we have made of vLLM's scheduler; all that the scheduler does is called from there."""
+        from interlock.adapters.vllm.recovering import RecoveringScheduler
+
         return (RecoveringScheduler,)
 
     def open_jobs(self) -> list[str]:
@@ -103,6 +114,8 @@ class FailingLoads:
 
     def owed(self) -> dict[str, list[str]] | None:
         """Requests that nobody comes to, although no load is under way."""
+        if self._loads and (again := self._loads_for_ever()):
+            return {"failed-load-makes-progress": again}
         if self._idle < IDLE * self._depth or self._loads:
             return None
         found: dict[str, list[str]] = {}
@@ -114,6 +127,21 @@ class FailingLoads:
             else:
                 found.setdefault("waiting-request-goes-on", []).append(name)
         return found
+
+    def _loads_for_ever(self) -> list[str]:
+        """Requests of which a load has failed and that load again, from nothing, as often as that fails."""
+        if not self.scheduler.recompute_kv_load_failures:
+            return []
+        again: set[str] = set()
+        for turn in range(AGAIN):
+            begun = list(self._loads)
+            for _ in begun:
+                self._load_ends(0, 0, False)
+            for _ in range(2 * self._depth):
+                self._step(-1)
+            loads = {name for name in begun if name in self._loads}
+            again = loads if turn == 0 else again & loads
+        return sorted(again)
 
     @property
     def unfinished(self) -> list[str]:
@@ -181,22 +209,20 @@ class FailingLoads:
         if 0 <= fails < len(self._sync):
             self._fails("sync_block_fails", self._sync[fails], t=self._slot)
         self._note("run_forward", hidden=True, t=self._slot)
+        self._forward_has_run(output)
         invalid, self._invalid = self._invalid - self._withheld, self._invalid & self._withheld
         self._withheld = set()
         received, self._received = self._received, []
         failed, self._failed = self._failed, []
-        self._ran.append(_Ran(self._slot, output, self._output(output, invalid, received, failed), received))
+        self._ran.append(Ran(self._slot, output, self._output(output, invalid, received, failed), received, invalid))
         if len(self._ran) == self._depth:
             self._update(self._ran.pop(0))
 
-    def _update(self, ran: _Ran) -> None:
+    def _update(self, ran: Ran) -> None:
         self._slot = ran.slot
         self._note("begin_update", t=ran.slot)
         made = self.scheduler.update_from_output(ran.output, ran.told)
-        for outputs in made.values():
-            for o in outputs.outputs:
-                if o.prefill_stats is not None:
-                    self._check_report(o.request_id, o.prefill_stats)
+        self._check_outputs(made, ran)
         for name in ran.received:
             self._note("finished_recving", r=name, t=ran.slot)
         self._note("process_outputs", t=ran.slot)
@@ -206,9 +232,20 @@ class FailingLoads:
         from vllm.v1.outputs import KVConnectorOutput
 
         report = KVConnectorOutput(
-            finished_recving=set(received) or None, invalid_block_ids=invalid, failed_recving=set(failed) or None
+            finished_recving=set(received) or None,
+            invalid_block_ids=invalid,
+            **({"failed_recving": set(failed)} if failed else {}),  # since 0.32
         )
         return model_output(sampled(self.scheduler, output.num_scheduled_tokens, 1), kv_connector_output=report)
+
+    def _forward_has_run(self, output: Any) -> None:
+        """What the step has read is the model's to say."""
+
+    def _check_outputs(self, made: dict[int, Any], ran: Ran) -> None:
+        for outputs in made.values():
+            for o in outputs.outputs:
+                if o.prefill_stats is not None:
+                    self._check_report(o.request_id, o.prefill_stats)
 
     def _check_report(self, name: str, stats: Any) -> None:
         """What is reported as loaded has been loaded: up to the first block whose load has failed.
@@ -255,12 +292,11 @@ class FailingLoads:
 
     def _watch(self) -> None:
         """Wrap what the scheduler calls at each of the moments that the specification names."""
-        s, manager, recovery = self.scheduler, self.scheduler.kv_cache_manager, self.scheduler.recovery
+        s, manager = self.scheduler, self.scheduler.kv_cache_manager
         self._wrap(s, "_update_waiting_for_remote_kv", before=self._load_taken)
         self._wrap(s, "_preempt_request", before=self._preempted)
         self._wrap(s, "_free_request", after=lambda request, _: self._finished.append(request.request_id))
-        self._wrap(recovery, "take_report", after=lambda *told: self._recovered(told[-1]))
-        self._wrap(recovery, "take_over", after=lambda *told: self._recovered(told[-1]))
+        self._watch_recovery()
         allocate = manager.allocate_slots
 
         def allocated(request: Any, num_new_tokens: int, **more: Any) -> Any:
@@ -272,6 +308,11 @@ class FailingLoads:
             return found
 
         manager.allocate_slots = allocated
+
+    def _watch_recovery(self) -> None:
+        recovery = self.scheduler.recovery
+        self._wrap(recovery, "take_report", after=lambda *told: self._recovered(told[-1]))
+        self._wrap(recovery, "take_over", after=lambda *told: self._recovered(told[-1]))
 
     def _wrap(
         self, owner: Any, name: str, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None

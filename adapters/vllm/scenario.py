@@ -132,7 +132,12 @@ class KvHarness(Harness):
 
 
 KV = Stage(SHAPES, DEFAULTS, KvHarness)
-_ELSEWHERE = {"engine": "failing_loads", "encoder": "encoder_items", "groups": "several_groups"}
+_ELSEWHERE = {
+    "engine": "failing_loads",
+    "released-engine": "released_loads",
+    "encoder": "encoder_items",
+    "groups": "several_groups",
+}
 """Modules whose operations are in another file."""
 
 

@@ -99,7 +99,12 @@ def _part(scenario: Scenario, values: Values) -> Part:
 
 
 def _seeds(sets: Sets) -> Iterable[Scenario]:
-    for size, operations in KNOWN:
+    return seeds_of(KNOWN, sets)
+
+
+def seeds_of(known: Iterable[tuple[str, list[Operation]]], sets: Sets) -> Iterable[Scenario]:
+    """What is known to go wrong, under each policy and depth."""
+    for size, operations in known:
         for policy in _policies(sets):
             for depth in _depths(sets):
                 yield Scenario.of(_named_pool(size, policy, depth), operations)
@@ -202,6 +207,9 @@ ENGINE = GateModule(
     given=_given,
     elements=lambda pool: {"block": [str(b) for b in range(1, _size(pool) + 1)]},
     scope=lambda pool: {"slot": _depth(pool)},
-    at_rest=("held-request-is-released", "a-wrong-block-that-counts-is-computed-again", "waiting-request-goes-on"),
+    at_rest=(
+        "held-request-is-released", "a-wrong-block-that-counts-is-computed-again", "waiting-request-goes-on",
+        "failed-load-makes-progress",
+    ),
     hidden=True,
 )  # fmt: skip
