@@ -34,15 +34,20 @@ ORACLE = {
     "read": "forward-reads-own-prefix", "store": "ready-chunk-holds-its-prefix",
     "item": "forward-reads-its-items", "full": "encoder-budget-adds-up", "books": REFINES,
     "report": "external-within-cached-within-prompt", "chunk": "stored-chunk-is-of-its-key",
-    "count": "hit-count-is-of-the-first-start", "token": "no-token-from-invalid-block",
+    "count": "hit-count-is-of-the-first-start",
+    **dict.fromkeys(
+        ("in-flight", "unscanned", "unscanned-promoted", "found", "shared"), "no-token-from-invalid-block"
+    ),
+    **dict.fromkeys(("admitted", "went-on"), "goes-on-only-with-its-items-there"),
     "hashed": "hashed-block-is-valid-or-being-recomputed",
 }  # fmt: skip
 """What a fault of an oracle breaks: a forward reads, or a completed store leaves, other bytes; a forward reads another
 item, workers hold too many, the machine has done something else than it says, an output reports other counts, or the
-machine counts another hit than the one with which a request first started."""
-
-OUTPUTS = "process_outputs"
-"""The event with which a scheduler has gone through a step's outputs."""
+machine counts another hit than the one with which a request first started. Or a token is delivered that comes of a
+wrong block, by how: it was in flight when its request went back, the scan for failed blocks has passed the request over
+(which ran, or was promoted), the block was found in the prefix cache, or its holder relies on another who is to compute
+it again; or the prefix cache can find a wrong block; or a request is let in, or goes on, that needs an item in
+transit."""
 
 ORACLE_EVENT = "update_from_output"
 """The event after a forward, which the oracle has judged."""
@@ -121,7 +126,7 @@ class Judge:
         oracle: properties that an engine judges itself with each step.
         policy: properties that bind only who has chosen as we have, to be judged all the same.
         side: who is under test.
-        seen: properties that an engine judges in place of the model, where it processes outputs.
+        seen: properties that an engine judges in place of the model, with each step.
         budget: time for all that it judges.
     """
 
@@ -157,15 +162,13 @@ class Judge:
             created_by="interlock gate",
             meta=meta,
         )
-        self._steps_judged = _steps_judged(spec, hidden)
+        self._steps_judged = _steps_judged(_without(spec, seen), hidden)
         self._steps_judged[ORACLE_EVENT] += oracle
         self._at_finish = frozenset(
             p.id for p in spec.properties if isinstance(p, BoundaryClause) and p.action == "plan_finish_store"
         )
         self._judged_by = _with_premises(_without(_binding(spec, policy), seen))
-        for p in seen:
-            if p not in self._steps_judged.setdefault(OUTPUTS, []):
-                self._steps_judged[OUTPUTS].append(p)
+        self._seen = tuple(seen)
 
     def __call__(self, played: Played) -> Judgement:
         """Replay the events without policy, and add what the oracle and the engine saw.
@@ -197,6 +200,7 @@ class Judge:
             broken.append(_unexplained(REFINES, "connector", refined, trace))
         judged = Counter({name.removeprefix(PREMISE): 1 for name in exercised})
         judged.update(self._at_rest if played.owed is not None else ())
+        judged.update(dict.fromkeys(self._seen, played.steps))
         finished: set[str] = set()
         for e in trace.events:
             if e.event == "finish":

@@ -90,7 +90,7 @@ class Jobs:
         if key not in self._constructors:
             connector, config, sizes, load_failures = parts
             try:
-                kind = "ec" if job.get("module") == "encoder" else "kv"
+                kind = "ec" if job.get("module") in ("encoder", "released-encoder") else "kv"
                 target = Target(str(connector), dict(config), kind=kind, load_failures=str(load_failures))
                 wanted = Sizes(**sizes)
             except TypeError as error:

@@ -89,6 +89,7 @@ class FailingLoads:
         """Of those, the ones whose load has failed."""
         self._invalid: set[int] = set()
         self._withheld: set[int] = set()
+        self._load_has_failed: set[str] = set()
         self._received: list[str] = []
         self._failed: list[str] = []
         self._finished: list[str] = []
@@ -134,9 +135,11 @@ class FailingLoads:
             return []
         again: set[str] = set()
         for turn in range(AGAIN):
-            begun = list(self._loads)
-            for _ in begun:
-                self._load_ends(0, 0, False)
+            begun = [name for name in self._loads if turn or name in self._load_has_failed]
+            if not begun:
+                return []
+            for name in begun:
+                self._load_ends(list(self._loads).index(name), 0, False)
             for _ in range(2 * self._depth):
                 self._step(-1)
             loads = {name for name in begun if name in self._loads}
@@ -280,6 +283,7 @@ class FailingLoads:
 
     def _fails(self, action: str, block: int, **where: str) -> None:
         self._note(action, hidden=True, **where, b=block)
+        self._load_has_failed.update({where["r"]} if "r" in where else ())
         self._invalid.add(block)
         self._spoilt.add(block)
 

@@ -1,7 +1,7 @@
 """Plays worker for a release's own scheduler, whose loads fail; records the events of module `engine`.
 
-What `failing_loads` plays on our recovery, on vLLM's. Nobody says here which request goes back to what: that is read off
-vLLM's scan of the invalid blocks, by what it changes.
+What `failing_loads` plays on our recovery, on vLLM's. Nobody says here which request goes back to what: that is read
+off vLLM's scan of the invalid blocks, by what it changes.
 """
 
 from __future__ import annotations
@@ -33,6 +33,15 @@ class ReleasedLoads(FailingLoads):
         """What the step at hand computes."""
         self._tainted: dict[tuple[str, str], int] = {}
         """A wrong block that a step has read for a request, until it is processed."""
+        self._overtaken: set[tuple[str, str]] = set()
+        """Steps under way, and requests that have gone back meanwhile."""
+        self._missed: dict[tuple[str, int], str] = {}
+        """Blocks that were reported while a request counted them, which has not gone back for that."""
+        self._hits: set[tuple[str, int]] = set()
+        self._told: dict[tuple[str, int], str] = {}
+        """Blocks that the output at hand reports, by who counts them, and what it is if the scan passes those over."""
+        self._back: set[str] = set()
+        """Requests that have gone back for what the output at hand reports."""
         self._can_break = "failed_recving" in KVConnectorOutput.__dataclass_fields__
         self._fails_requests = constructor.target.load_failures == "fail"
         super().__init__(constructor, record, observer)
@@ -71,6 +80,8 @@ class ReleasedLoads(FailingLoads):
             self._right.discard(args["b"])
         if action in ("admit", "compute_new", "compute_held", "decode"):
             self._planned.append((args["r"], args["b"]))
+        elif action == "hit":
+            self._hits.add((args["r"], args["b"]))
 
     def _forward_has_run(self, output: Any) -> None:
         """The step has loaded and computed; a block is right if all before it are, in the table of who computes it."""
@@ -103,16 +114,26 @@ class ReleasedLoads(FailingLoads):
         as one is not asked.
         """
         self._late -= ran.invalid
+        self._missed |= {(name, b): why for (name, b), why in self._told.items() if name not in self._back}
         for o in (o for outputs in made.values() for o in outputs.outputs):
             wrong = self._tainted.get((ran.slot, o.request_id))
             if wrong is not None and o.new_token_ids:
-                self._fault("token", "computed from its prefix", "computed from something else", o.request_id, wrong)
+                cause = self._cause(ran.slot, o.request_id, wrong)
+                self._fault(cause, "what its prefix calls for", "something else", o.request_id, wrong)
             loaded, cached = _counts(o) or (0, 0)
             if not 0 <= loaded <= cached <= PROMPT:
                 told = f"{loaded} loaded, {cached} cached"
                 self._fault("report", f"0 <= loaded <= cached <= {PROMPT}", told, o.request_id)
         self._tainted = {(t, n): b for (t, n), b in self._tainted.items() if t != ran.slot}
         self._check_hashes()
+
+    def _cause(self, slot: str, name: str, block: int) -> str:
+        """Why a token was delivered that comes of a wrong block."""
+        if (slot, name) in self._overtaken:
+            return "in-flight"
+        if (name, block) in self._missed:
+            return self._missed[name, block]
+        return "found" if (name, block) in self._hits else "shared"
 
     def _check_hashes(self) -> None:
         """What the prefix cache can find is right, unless a report is due, or who holds it will compute it again.
@@ -133,6 +154,15 @@ class ReleasedLoads(FailingLoads):
     def _fault(self, kind: str, expected: str, found: str, request: str | None, block: int | None = None) -> None:
         self.faults.append(Fault(kind, self._events, self.steps, expected, found, block=block, request=request))
 
+    def _update(self, ran: Ran) -> None:
+        self._back, self._told = set(), {}
+        for name, r in self.scheduler.requests.items():
+            missed = "unscanned" if r.status.name == "RUNNING" else "unscanned-promoted"
+            counted = self._table(name)[: r.num_computed_tokens]
+            self._told.update({(name, b): missed for b in counted if b in ran.invalid})
+        super()._update(ran)
+        self._overtaken = {(t, n) for t, n in self._overtaken if t != ran.slot}
+
     # -- what is seen ----------------------------------------------------------------------------
 
     def _watch_recovery(self) -> None:
@@ -142,6 +172,8 @@ class ReleasedLoads(FailingLoads):
             listed = list(requests)
             found = scan(listed, invalid, *args, **kwargs)
             self._went_back([r for r in listed if r.request_id in found[0]], invalid)
+            for ran in self._ran:
+                self._overtaken.update((ran.slot, name) for name in found[0])
             return found
 
         self.scheduler._update_requests_with_invalid_blocks = scanned
@@ -151,6 +183,7 @@ class ReleasedLoads(FailingLoads):
     def _went_back(self, affected: list[Any], invalid: set[int]) -> None:
         """The scan is over; requests that it has found, in its order."""
         claimed: set[int] = set()
+        self._back.update(r.request_id for r in affected)
         for request in affected:
             name, to = request.request_id, request.num_computed_tokens
             (table,) = self.scheduler.kv_cache_manager.get_block_ids(name)

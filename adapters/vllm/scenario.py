@@ -134,11 +134,12 @@ class KvHarness(Harness):
 KV = Stage(SHAPES, DEFAULTS, KvHarness)
 _ELSEWHERE = {
     "engine": "failing_loads",
-    "released-engine": "released_loads",
     "encoder": "encoder_items",
     "groups": "several_groups",
+    "released-engine": "released_loads",
+    "released-encoder": "released_items",
 }
-"""Modules whose operations are in another file."""
+"""Modules whose operations are in another file; of what is ours, or of a release's own scheduler."""
 
 
 def stage(module: str) -> Stage:

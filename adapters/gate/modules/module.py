@@ -62,7 +62,7 @@ class GateModule:
         scope, elements: of a trace, by pool.
         at_rest: properties of what must happen that show where nothing changes any more.
         oracle: properties, of this module or of another, that the harness judges itself, by what blocks really hold.
-        seen: properties of this module that the harness judges in place of the model, where outputs are processed.
+        seen: properties of this module that the harness judges in place of the model, with each step.
         policy: properties that bind only who has chosen as ours has, to which ours is held.
         hidden: whether the harness records hidden steps too, which are its own doing, and nothing has to be searched.
     """
