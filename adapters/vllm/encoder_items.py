@@ -26,10 +26,8 @@ from interlock.adapters.vllm.encoder import EncoderScheduler, EncoderShim, Encod
 from interlock.adapters.vllm.ghost import Fault
 from interlock.adapters.vllm.harness import model_output, sampled
 from interlock.adapters.vllm.stage import Shapes, Stage
+from interlock.adapters.vllm.tiny_images import IMAGE, PROMPT
 from interlock.statemachine.encoder import EncoderMetadata, Transfer, read_mm_features
-
-IMAGE, PROMPT = 8, 40
-"""Tokens of an image, and of a prompt."""
 
 IDLE = 2
 """Steps beyond the deadline in which nothing is scheduled, and between which nothing happens: all others are alike."""

@@ -19,10 +19,10 @@ from typing import Any
 
 from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor, Feature
-from interlock.adapters.vllm.encoder_items import IMAGE, PROMPT
 from interlock.adapters.vllm.ghost import Fault
 from interlock.adapters.vllm.harness import model_output, sampled
 from interlock.adapters.vllm.stage import Shapes, Stage
+from interlock.adapters.vllm.tiny_images import IMAGE, PROMPT
 from interlock.statemachine.encoder import read_mm_features
 
 IDLE = 2

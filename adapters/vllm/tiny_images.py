@@ -9,6 +9,8 @@ from typing import Any
 
 ARCHITECTURE = "InterlockTinyWithImages"
 IMAGE_TOKENS = 64
+IMAGE, PROMPT = 8, 40
+"""Tokens of an image, and of a prompt, in scenarios."""
 
 
 def register() -> None:

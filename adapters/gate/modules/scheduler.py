@@ -106,7 +106,7 @@ _ITEMS_KNOWN: tuple[list[Operation], ...] = (
     # A request that runs comes to an item that is in transit by then.
     [_add("T", max_tokens=4), _add("A", ("x", 28)), _STEP, _send("x"), _STEP, _STEP, _STEP],
     # D4: the connector delays the end of a request, and says that it is done with it.
-    [{"op": "keep", "on": True}, _add("A", ("x", 4)), _STEP, _STEP, _STEP, _STEP],
+    [{"op": "keep", "on": True}, _add("A", ("x", 4)), *[_STEP] * 8],
 )
 _PLACES = (4, 16, 28)
 """Tokens at which images stand."""
