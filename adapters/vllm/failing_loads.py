@@ -94,6 +94,8 @@ class FailingLoads:
         self._failed: list[str] = []
         self._finished: list[str] = []
         self._failed_by_us: set[str] = set()
+        self._unpublished: dict[int, str] = {}
+        """Blocks of tokens that were not known when they were scheduled, and who computes them."""
         self._watch()
 
     def scheduler_class(self) -> type | None:
@@ -343,10 +345,12 @@ class FailingLoads:
         self._note("promote" if request.num_computed_tokens else "retry", r=request.request_id)
 
     def _preempted(self, request: Any, *_: Any) -> None:
+        self._forget_unpublished(request.request_id)
         self._note("preempt" if self._in_schedule else "reset_running", r=request.request_id)
 
     def _recovered(self, recovered: Any) -> None:
         for name, done in recovered.rollbacks.items():
+            self._forget_unpublished(name)
             where: dict[str, Any] = {"r": name}
             where |= {} if self._in_schedule else {"t": self._slot}
             where |= {} if done.block_id is None else {"b": done.block_id}
@@ -354,8 +358,20 @@ class FailingLoads:
             if done.ends:
                 self._failed_by_us.add(name)
 
+    def _forget_unpublished(self, name: str) -> None:
+        self._unpublished = {b: n for b, n in self._unpublished.items() if n != name}
+
+    def _note_published(self) -> None:
+        """Blocks whose tokens outputs have brought, and that can be found for that."""
+        blocks = self.scheduler.kv_cache_manager.block_pool.blocks
+        for b in [b for b in self._unpublished if blocks[b].block_hash is not None]:
+            self._note("publish_output", hidden=True, r=self._unpublished.pop(b), b=b)
+
     def _note_ends(self) -> None:
         """Requests that have ended; of those that recovery has ended, the specification knows."""
+        self._note_published()
+        for name in self._finished:
+            self._forget_unpublished(name)
         for name in self._finished:
             if name not in self._failed_by_us:
                 self._note("finish", r=name)
@@ -388,6 +404,8 @@ class FailingLoads:
             self._note("offer_sync", r=name, t=self._slot, b=b)
         self._sync += to_load
         start += found + external
+        for b in table[max(held, request.num_tokens) : start + num_new_tokens]:
+            self._unpublished[b] = name
         for place in range(start, start + num_new_tokens):
             self._note(self._action(place, held, fresh and place == start), r=name, t=self._slot, b=table[place])
 

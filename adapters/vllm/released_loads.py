@@ -185,6 +185,7 @@ class ReleasedLoads(FailingLoads):
         claimed: set[int] = set()
         self._back.update(r.request_id for r in affected)
         for request in affected:
+            self._forget_unpublished(request.request_id)
             name, to = request.request_id, request.num_computed_tokens
             (table,) = self.scheduler.kv_cache_manager.get_block_ids(name)
             loads = request.status.name != "RUNNING"
