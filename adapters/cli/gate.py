@@ -60,7 +60,8 @@ def gate(
             "--module",
             metavar="NAME",
             help="Only this module of the specification (kv, engine, encoder, groups); repeatable. Default: all that "
-            "can be played, or those that have what --set and --property name. Other connectors than interlock: kv.",
+            "can be played, or those that have what --set and --property name. vllm:scheduler: engine and encoder; "
+            "other connectors: kv.",
         ),
     ] = None,
     observer: options.Observer = None,
@@ -119,5 +120,5 @@ def require_connector(name: str) -> None:
     if name != OWN_MACHINE and not (attribute.isidentifier() and all(m.isidentifier() for m in module.split("."))):
         raise UsageProblem(
             f"{name!r} names no connector",
-            "give vllm:NAME (as vllm:OffloadingConnector), package.module:Class, or interlock",
+            "give vllm:NAME (as vllm:OffloadingConnector), package.module:Class, interlock, or vllm:scheduler",
         )

@@ -21,7 +21,10 @@ Properties = Annotated[
 ]
 
 Connector = Annotated[
-    str, typer.Argument(metavar="CONNECTOR", help="vllm:NAME, package.module:Class, or interlock (our own machine).")
+    str,
+    typer.Argument(
+        metavar="CONNECTOR", help="vllm:NAME, package.module:Class, interlock (our own machine), or vllm:scheduler."
+    ),
 ]
 
 ConnectorConfig = Annotated[
