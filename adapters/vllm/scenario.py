@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from interlock.adapters.vllm.construct import Constructor
+from interlock.adapters.vllm.construct import ConstructError, Constructor
 from interlock.adapters.vllm.harness import VOCABULARY, DriveError, Harness
 from interlock.adapters.vllm.observers.none import NoObserver
 from interlock.adapters.vllm.stage import Playing, Shapes, Stage
@@ -147,12 +147,16 @@ def stage(module: str) -> Stage:
 
     Raises:
         ScenarioError: nothing does.
+        ConstructError: what does cannot be imported with this release.
     """
     if module == "kv":
         return KV
     if module not in _ELSEWHERE:
         raise ScenarioError(f"module is {module!r}; it is one of kv, {', '.join(_ELSEWHERE)}")
-    found: Stage = importlib.import_module(f"interlock.adapters.vllm.{_ELSEWHERE[module]}").STAGE
+    try:
+        found: Stage = importlib.import_module(f"interlock.adapters.vllm.{_ELSEWHERE[module]}").STAGE
+    except ImportError as error:
+        raise ConstructError(f"module {module} is not played on this release: {error}") from error
     return found
 
 

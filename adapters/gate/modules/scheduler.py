@@ -39,6 +39,15 @@ KNOWN: tuple[tuple[str, list[Operation]], ...] = (
             {**engine.ARRIVE, "fails": 0}, engine.STEP, engine.STEP,
         ],
     ),
+    # A load fails whose request needs as many blocks again, and another that has been loaded waits behind it.
+    (
+        "tight",
+        [
+            {"op": "tier", "has": 2, "waits": True}, {"op": "add", "request": "A", "max_tokens": 1},
+            {"op": "add", "request": "B", "max_tokens": 1}, engine.STEP, {**engine.ARRIVE, "fails": 0}, engine.ARRIVE,
+            *[engine.STEP] * 8,
+        ],
+    ),
 )  # fmt: skip
 
 VALUES: tuple[tuple[tuple[int, int], str, dict[str, str]], ...] = (
