@@ -131,6 +131,42 @@ REACHED_IS_READ = ActionProperty(
     formula=is_(r, "running") & visited(r) & feature_item(r, p).eq(i) & Primed(body=read_due(i)),
 )
 
+TAKEN_WHERE_NEEDED = ActionProperty(
+    id="an-item-is-taken-where-it-is-needed",
+    source="contract 4.3, N1, N2; R-65",
+    doc="In the visit to a running request items are taken for places whose tokens are not all computed.",
+    slices=EVERY,
+    actions=("use_cached", "encode", "take_external"),
+    formula=still_needs(r, p),
+)
+
+COUNTED_ONCE_TAKEN = ActionProperty(
+    id="tokens-are-counted-once-the-item-is-taken",
+    source="contract Q20; vLLM PR 45347",
+    doc="Computed tokens go beyond a feature whose item was taken, and go beyond it once.",
+    slices=EVERY,
+    actions=("advance",),
+    formula=stands(r, p, "entered"),
+)
+
+SETTLED_ONCE_COUNTED = ActionProperty(
+    id="only-what-is-counted-is-settled-or-rejected",
+    source="vLLM PR 45347, issue 38551",
+    doc="An output settles, or takes back, tokens that the schedule has counted, and is awaited for no others.",
+    slices=EVERY,
+    actions=("settle", "reject", "speculate"),
+    formula=stands(r, p, "counted"),
+)
+
+MATCHED_WAS_AHEAD = ActionProperty(
+    id="a-match-covers-what-is-ahead",
+    source="contract 5(a)",
+    doc="The KV match of a visit covers each feature once, and one that is still ahead.",
+    slices=(ASK, TWICE, RUNNING, TIGHT),
+    actions=("match_prefix",),
+    formula=stands(r, p, "ahead"),
+)
+
 NOT_ENCODED_TWICE = ActionProperty(
     id="what-the-connector-holds-is-not-encoded",
     source="contract 4.3, R-67",
@@ -273,6 +309,7 @@ ENDS_ONCE = ActionProperty(
 
 ANSWERS = (
     GIVES_UP, ARRIVES_ONCE, ENDS_ONCE,
+    TAKEN_WHERE_NEEDED, COUNTED_ONCE_TAKEN, SETTLED_ONCE_COUNTED, MATCHED_WAS_AHEAD,
     FORGOTTEN, STARTS_AFRESH, REACHED_IS_READ, NOT_ENCODED_TWICE, MATCHED_WAITS, ANSWERED_ONCE,
     ANSWER_STANDS, CLAIMS_END,
     LOAD_WAITS_FOR_NOTHING, CLAIMS_WHAT_IS_AHEAD, KNOWN_ON_ARRIVAL, ONLY_FUTURE, FETCH_ONLY_FUTURE, ONLY_GIVEN_UP_FAIL,
