@@ -92,7 +92,7 @@ class Run:
 
     Args:
         ignored: indexes of operations that found nothing to act on.
-        open_jobs, unfinished: what was left at the end.
+        open_jobs, unfinished, used_blocks: what was left at the end; of GPU blocks, how many were in use.
     """
 
     events: list[TraceEvent] = field(default_factory=list)
@@ -101,6 +101,7 @@ class Run:
     ignored: list[int] = field(default_factory=list)
     open_jobs: tuple[int, ...] = ()
     unfinished: tuple[str, ...] = ()
+    used_blocks: int = 0
 
 
 def run(
@@ -159,6 +160,7 @@ def run(
     played.steps = engine.step_number
     played.open_jobs = engine.open_jobs
     played.unfinished = tuple(engine.requests)
+    played.used_blocks = sizes.num_blocks - engine.pool.num_free
     return played
 
 

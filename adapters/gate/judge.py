@@ -61,6 +61,12 @@ are our own harness's. They are checked on the model."""
 LEFT_OPEN = "issued-jobs-complete"
 """A leads-to that a trace can refute after all: the engine has no reason to make another step."""
 
+HELD = "held-requests-are-released"
+"""Another: all jobs are over, and a request that has ended holds its blocks for a report that does not come."""
+
+IN_USE = "used-block-has-a-user"
+"""References of a connector leave no event; at rest, with no job open and no request left, no block may be in use."""
+
 
 @dataclass(slots=True)
 class Played:

@@ -16,7 +16,7 @@ from interlock.statemachine.trace import TraceEvent
 
 Operation = dict[str, Any]
 
-NAMES = "ABCDEFGHIJKLMNOP"
+NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Requests are named in the order of their arrival; no id is used twice."""
 
 PROMPTS = (["p"], ["p", "q"], ["p", "q", "s"], ["p", "t"], ["u", "v"], ["u", "v", "w"], ["x", "y"], ["z", "a"])
@@ -30,6 +30,7 @@ POOLS: dict[str, dict[str, int]] = {
     "tight_gpu": {"gpu_blocks": 5, "cpu_chunks": 24},
     "tight_cpu": {"gpu_blocks": 32, "cpu_chunks": 3},
     "tight_both": {"gpu_blocks": 6, "cpu_chunks": 4},
+    "small_tier": {"gpu_blocks": 6, "cpu_chunks": 3},
 }
 """Pool sizes to draw from; tests that never fill a pool miss most faults."""
 
@@ -80,7 +81,8 @@ def _thaw(value: Any) -> Any:
 def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.SearchStrategy[Scenario]:
     """Arrivals that share prefixes, each followed by steps, completions in any order, early copies, aborts, resets.
 
-    A list of episodes rather than of operations: every scenario has requests that get somewhere.
+    A list of episodes rather than of operations: every scenario has requests that get somewhere. Left to chance, one
+    scenario in a hundred loads anything; so some prompts come back once others have taken their blocks.
     """
     add = st.fixed_dictionaries(
         {
@@ -93,11 +95,47 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.
     reset = st.builds(lambda running: {"op": "reset", "running": running}, st.booleans())
     plain = st.builds(lambda arrival, then: [arrival, *then], add, moves())
     resets = st.builds(lambda arrival, then, r, more: [arrival, *then, r, *more], add, moves(), reset, moves())
-    episode = st.one_of(plain, plain, plain, resets)
+    episode = st.one_of(plain, plain, plain, resets, comes_back(reset), grows(moves()))
     episodes = st.lists(episode, min_size=2, max_size=requests_max)
     return st.builds(
         lambda pool, listed: named(pool, [o for e in listed for o in e]), st.sampled_from(list(pools)), episodes
     )
+
+
+def comes_back(*more: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[Operation]]:
+    """A prompt whose GPU blocks others have taken, so that it is loaded; and what happens meanwhile, of these too.
+
+    Others store what they compute, or have no full block and store nothing: then the prompt is all that a small tier
+    has, and a store that comes while it is loaded evicts it, unless the load holds it.
+    """
+    stores = [o for q in (["g", "h"], ["k", "l"]) for o in (_arrival(q, 1, 1), *[{"op": "settle"}] * 2)]
+    passes = [*[_arrival([], ALMOST, 1)] * 6, {"op": "step"}]
+    late = st.builds(lambda p: _arrival(p, 1, 1), st.sampled_from((["u", "v"], ["x", "y"], ["p", "q"])))
+    step, done = st.just({"op": "step"}), st.just({"op": "complete", "nth": 0})
+    leaves = st.just({"op": "abort", "request": -1})
+    then = st.lists(st.one_of(step, step, done, late, leaves, *more), min_size=1, max_size=6)
+    return st.builds(
+        lambda p, taking, tokens, listed: [
+            _arrival(p, 1, 1), {"op": "settle"}, {"op": "settle"}, *taking,
+            _arrival(p, 1, tokens), {"op": "step"}, *listed,
+        ],
+        st.sampled_from([p for p in PROMPTS if len(p) > 1]), st.sampled_from((stores, passes)), st.integers(1, 3), then,
+    )  # fmt: skip
+
+
+def grows(then: st.SearchStrategy[list[Operation]]) -> st.SearchStrategy[list[Operation]]:
+    """Two requests that together fill a small GPU, and need more with their first tokens: one is preempted."""
+    return st.builds(
+        lambda p, q, between, listed: [
+            _arrival(p, ALMOST, PAST), _arrival(q, ALMOST, 4), {"op": "step"}, *between, *[{"op": "step"}] * 3, *listed,
+        ],
+        st.sampled_from([p for p in PROMPTS if len(p) == 2]), st.sampled_from((["d"], ["e"], ["p"])),
+        st.lists(st.sampled_from(({"op": "step"}, {"op": "complete", "nth": 0})), max_size=3), then,
+    )  # fmt: skip
+
+
+def _arrival(prompt: list[str], tail: int | str, max_tokens: int | str) -> Operation:
+    return {"op": "add", "prompt": prompt, "tail": tail, "max_tokens": max_tokens}
 
 
 def moves(*more: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[Operation]]:
@@ -202,6 +240,20 @@ PRESSURE = Scenario.of(
 back, its first block is in the tier only, and that store is open still."""
 
 
+def _full_tier() -> Iterator[Scenario]:
+    """A prompt is loaded from a tier that it fills, and another is stored meanwhile; also once its request has left."""
+    prompt: Operation = {"op": "add", "request": "A", "prompt": ["p", "q"], "tail": 1, "max_tokens": 1}
+    passing = [{**prompt, "request": r, "prompt": [], "tail": ALMOST} for r in "BCDEFG"]
+    again, other = {**prompt, "request": "H"}, {**prompt, "request": "I", "prompt": ["u", "v"]}
+    step = {"op": "step"}
+    for ends in ([], [{"op": "abort", "request": "H"}]):
+        loading = [prompt, *SETTLE, *SETTLE, *passing, step, step, again, step, *ends]
+        yield Scenario.of("small_tier", [*loading, other, step, step, step, *SETTLE])
+
+
+FULL_TIER = tuple(_full_tier())
+
+
 def _resets() -> Iterator[Scenario]:
     """A reset after a store, one while stores are open, and two while requests run; then the same prompt again."""
     tokens: Operation = {"op": "add", "prompt": ["p", "q"], "tail": 1}
@@ -240,7 +292,8 @@ def in_words(o: Operation) -> str:
     match o["op"]:
         case "add":
             tail = f" + {o['tail']} token" if o["tail"] == 1 else f" + {o['tail']}" if o["tail"] else ", aligned"
-            return f"{o['request']} arrives with prompt {' '.join(o['prompt'])}{tail}"
+            prompt = " ".join(o["prompt"]) or "of no full block"
+            return f"{o['request']} arrives with prompt {prompt}{tail}"
         case "step":
             return "the engine steps"
         case "complete":

@@ -113,18 +113,29 @@ class KvHarness(Harness):
         return type(self.scheduler.connector).__mro__
 
     def owed(self) -> dict[str, list[str]] | None:
-        """Jobs on which no report will ever come: the engine rests, and makes no step until a request arrives.
+        """What nothing comes of any more: the engine rests, and makes no step until a request arrives.
 
-        Nothing is known where requests are left, or jobs are not seen. Copies take longer than the first few steps;
-        what a step flushes ends with it.
+        Jobs on which no report will ever come; where none is left, requests that have ended and hold blocks still, and
+        blocks that are in use though nobody has them. Nothing is known where requests are left to run, or jobs are not
+        seen. Copies take longer than the first few steps; what a step flushes ends with it.
         """
         if self.scheduler.has_unfinished_requests() or isinstance(self.recorder.observer, NoObserver):
             return None
         for step in range(REST_STEPS):
             if not self.goes_on(slowly=step < SLOW_STEPS):
-                left = [j.job.id for j in self.jobs if not j.flushed]
-                return {"issued-jobs-complete": left} if left else {}
-        return None
+                if left := [j.job.id for j in self.jobs if not j.flushed]:
+                    return {"issued-jobs-complete": left}
+                return {} if self.open_jobs() else self._kept()
+        # It goes on stepping for a request whose blocks are kept, which with no job open nothing will ever end.
+        return self._kept() if self.unfinished and not self.open_jobs() else None
+
+    def _kept(self) -> dict[str, list[str]]:
+        """Requests and blocks that are held though no job is open."""
+        if held := self.unfinished:
+            return {"held-requests-are-released": held}
+        pool = self.scheduler.kv_cache_manager.block_pool.blocks
+        used = [f"block {b.block_id}" for b in pool if b.ref_cnt and not b.is_null]
+        return {"used-block-has-a-user": used} if used else {}
 
     def open_jobs(self) -> list[str]:
         """By the connector's ids."""

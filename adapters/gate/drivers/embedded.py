@@ -7,11 +7,16 @@ from traceback import walk_tb
 from typing import Any
 
 from interlock.adapters.embedded import Sizes, from_json, run
+from interlock.adapters.embedded.scenario import Run
 from interlock.adapters.gate.drivers.vllm import Part
-from interlock.adapters.gate.judge import LEFT_OPEN, Played
+from interlock.adapters.gate.judge import HELD, IN_USE, LEFT_OPEN, Played
 from interlock.adapters.gate.scenario import Scenario
+from interlock.statemachine.plural import counted
 
 WORKERS = 2
+
+UNKNOWN = ("reset",)
+"""Operations of any connector's scenarios that the embedded engine has not: they find nothing to act on."""
 
 
 class EmbeddedDriver:
@@ -29,15 +34,26 @@ class EmbeddedDriver:
         def record(event: str, **args: Any) -> None:
             events.append({"event": event, **args})
 
+        operations = scenario.sized(sizes.block_size)
+        known = [i for i, o in enumerate(operations) if o["op"] not in UNKNOWN]
         try:
-            played = run(from_json(scenario.sized(sizes.block_size)), switches, sizes, rest=True, record=record)
+            played = run(from_json([operations[i] for i in known]), switches, sizes, rest=True, record=record)
         except Exception as error:  # whatever the machine raises is a finding, not ours to handle
             where = _innermost(error)
             seen = {"kind": "crash", "type": type(error).__name__, "message": str(error), "where": where}
             return Played(events, [], scenario.steps, seen)
         faults = [asdict(f) for f in played.faults]
-        owed = {LEFT_OPEN: [f"job{j}" for j in played.open_jobs]} if played.open_jobs else {}
-        return Played(events, faults, played.steps, ignored=played.ignored, owed=owed)
+        idle = {*range(len(operations))} - {*known} | {known[i] for i in played.ignored}
+        return Played(events, faults, played.steps, ignored=sorted(idle), owed=_owed(played))
+
+
+def _owed(played: Run) -> dict[str, list[str]]:
+    """What nothing comes of any more, as on a real scheduler (`KvHarness.owed`)."""
+    if played.open_jobs:
+        return {LEFT_OPEN: [f"job{j}" for j in played.open_jobs]}
+    if played.unfinished:
+        return {HELD: list(played.unfinished)}
+    return {IN_USE: [counted(played.used_blocks, "block")]} if played.used_blocks else {}
 
 
 def _innermost(error: Exception) -> str:

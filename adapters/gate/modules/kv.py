@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from interlock.adapters.gate.drivers.vllm import Part
 from interlock.adapters.gate.exercised import Kinds, did, evicted, saw
-from interlock.adapters.gate.judge import LEFT_OPEN
+from interlock.adapters.gate.judge import HELD, IN_USE, LEFT_OPEN
 from interlock.adapters.gate.modules.kv_own import OWN, SHARES, played_as
 from interlock.adapters.gate.modules.module import GateModule, Play, Sets, Values
 from interlock.adapters.gate.scenario import DRAIN, Scenario, in_words, scenarios
@@ -53,6 +53,6 @@ KV = GateModule(
     shares=SHARES,
     in_words=in_words,
     part=_part,
-    at_rest=(LEFT_OPEN,),
+    at_rest=(LEFT_OPEN, HELD, IN_USE),
     policy=("loads-and-stores-never-mixed",),
 )
