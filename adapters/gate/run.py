@@ -46,6 +46,7 @@ class Run:
 
     Args:
         options: that a repetition of a finding needs.
+        shrink: findings are made as short as they will get.
     """
 
     connector: str
@@ -57,6 +58,7 @@ class Run:
     options: tuple[str, ...]
     trace_dir: Path | None
     progress: Callable[[Progress], None] | None
+    shrink: bool = True
 
     @property
     def own(self) -> bool:
@@ -189,6 +191,7 @@ def judge_module(
         draw=play.scenarios(chosen.sets),
         drain=play.drain,
         wanted=wanted,
+        shrink=run.shrink,
         progress=_reporter(run.progress, count, reporting),
     )
     searched = search.run(play.seeds(chosen.sets))

@@ -71,6 +71,7 @@ class Search:
         seconds: a hard limit; a search that meets it says so in ``cut_short``.
         deadline: when these seconds end, if they began before this search.
         wanted: findings to look for, by property; everything, if empty.
+        shrink: a finding is made as short as it will get; else it is shown as it was found. The same is found.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Search:
         draw: st.SearchStrategy[Scenario] | None = None,
         drain: Sequence[Operation] = DRAIN,
         wanted: Iterable[str] = (),
+        shrink: bool = True,
         progress: Callable[[Searched, Found | None], None] | None = None,
     ) -> None:
         self._play, self._seed, self._count = play, seed, count
@@ -92,6 +94,7 @@ class Search:
         self._deadline = time.monotonic() + seconds if deadline is None else deadline
         self._seconds = seconds
         self._wanted = frozenset(wanted)
+        self._shrink = shrink
         self._progress = progress
         self._cache: dict[Scenario, Judgement] = {}
         self.result = Searched()
@@ -134,7 +137,7 @@ class Search:
                 target.append(ids[0])
             if target and target[0] in ids:
                 smallest[:] = [full]
-                if target[0].partition(":")[0] in COSTLY:
+                if not self._shrinks(target[0]):
                     raise _Costly
                 raise _Shown(target[0])
 
@@ -164,11 +167,14 @@ class Search:
             return holds
 
         try:
-            # What hangs or dies costs seconds a play: it is shown as it was found.
-            if finding.partition(":")[0] not in COSTLY:
+            if self._shrinks(finding):
                 simplify(scenario, still)
         finally:
             self._found(finding, shortest)
+
+    def _shrinks(self, finding: str) -> bool:
+        """What hangs or dies costs seconds a play: it is shown as it was found."""
+        return self._shrink and finding.partition(":")[0] not in COSTLY
 
     def _found(self, finding: str, scenario: Scenario) -> None:
         judgement = self._cache[scenario]
