@@ -1,0 +1,1 @@
+"""Connectors that are broken on purpose, one file each; `table.py` lists them."""
