@@ -14,6 +14,7 @@ from interlock.statemachine.offload.rules import GroupRules, Place
 
 H = 4
 STATE = (FullAttention(H), Mamba(H))
+TWO_FULL = (FullAttention(H), FullAttention(H), SlidingWindow(H, H))
 
 
 def with_rules(**changes):
@@ -79,6 +80,22 @@ def test_a_store_whose_source_has_slid_out_is_flushed_as_the_fences_say(driver, 
     assert d.build().jobs_to_flush == (tuple(j.job for j in stores if j.block == 3) if flushed else ())
 
 
+@pytest.mark.parametrize(("group_fences", "flushed"), [("proper", True), ("swapped", False)])
+def test_the_first_job_of_a_request_is_its_own(driver, group_fences, flushed):
+    """Its source slides out like any other's; whoever has ended had jobs before it."""
+    d = driver(chunks=8, groups=(SlidingWindow(H, H), FullAttention(H)), options=with_rules(group_fences=group_fences))
+    d.add("A", ["h1", "h2", "h3"], tokens=8)
+    d.admit("A", [[3, 4], [1, 2]])
+    first = d.build().store_jobs[0]
+    d.update()
+    d.add("B", ["g1"])
+    d.go_on("A", 8, 1, blocks=[[6], [5]])
+    d.admit("B", [[8, 9], [3, 7]])
+
+    assert (first.job, first.block) == (0, 3)
+    assert d.build().jobs_to_flush == ((0,) if flushed else ())
+
+
 def test_the_stores_of_a_preempted_request_are_flushed_whatever_the_fences(driver):
     d = driver(chunks=8, groups=STATE, options=with_rules(group_fences="swapped"))
     d.add("A", ["h1"])
@@ -134,7 +151,7 @@ def test_rules_are_about_where_a_chunk_lies():
     assert [rules.touched_at_store(windowed=True, place=place) for place in Place] == [False, False, True]
 
 
-@pytest.mark.parametrize("groups", [STATE, (FullAttention(H), SlidingWindow(H, 2 * H)), (SlidingWindow(H, H),)])
+@pytest.mark.parametrize("groups", [STATE, (FullAttention(H), SlidingWindow(H, 2 * H)), (SlidingWindow(H, H),), TWO_FULL])
 def test_joining_what_the_last_store_has_touched_is_touching_it_all_again(groups):
     def play(seed, joins):
         machine = KVOffloadMachine(
