@@ -34,6 +34,11 @@ def test_a_long_list_is_left_to_the_command_that_prints_it(name: str, begins: st
     assert len(said) < 160
 
 
+@pytest.mark.parametrize(("known", "command"), [(MANY[:4], "interlock show lists"), (MANY, "")])
+def test_where_all_are_listed_is_said_only_of_a_long_list_that_a_command_prints(known: list[str], command: str) -> None:
+    assert did_you_mean("kind-3-", known, command) == "did you mean no-block-of-kind-3-is-stored-twice?"
+
+
 def test_without_a_command_a_long_list_is_cut() -> None:
     assert len(did_you_mean("zzz", MANY)) < 300
     assert did_you_mean("zzz", MANY).endswith(", and more: 200 in all")

@@ -137,6 +137,22 @@ def test_the_queue_of_what_was_used_once_gives_back_what_it_has_gained_and_no_mo
     assert targets == [0, 1, 0, 0]
 
 
+def test_of_a_prefix_that_both_queues_have_lost_the_last_loss_counts() -> None:
+    """It comes back as lost by the queue of what was used once; after that it is not remembered as lost any more."""
+    policy = AdaptiveReplacement(4)
+    for chunk in (0, 1):
+        policy.ready(chunk, "x")
+    policy.touched(0)
+    for chunk in (0, 1):
+        policy.gone(chunk, evicted=True)
+    targets = []
+    for chunk in (2, 3):
+        policy.ready(chunk, "x")
+        targets.append(policy.target)
+
+    assert targets == [1, 1]
+
+
 def test_a_prefix_that_comes_back_lengthens_the_queue_that_lost_it() -> None:
     tier = Tier("arc", size=2)
     policy = tier.pool.policy

@@ -127,6 +127,18 @@ def test_who_records_is_told_what_a_store_scan_passes(driver):
     assert [j.block for j in jobs] == [1, 3]
 
 
+def test_who_records_is_told_what_is_evicted_and_not_what_else_leaves(driver):
+    told = []
+    d = driver(chunks=2, groups=WINDOW, options={"record": lambda event, **more: told.append((event, more))})
+    (full, window) = stored(d, ["h1"])
+    d.add("B", ["g1"])
+    d.admit("B", [[1, 2], [3, 4]])
+    jobs = d.build().store_jobs
+    d.update(failed=[j.job for j in jobs])
+
+    assert [more for event, more in told if event == "evict"] == [{"chunk": window}, {"chunk": full}]
+
+
 def test_a_store_that_fails_is_waited_for_no_longer(driver):
     d = driver(chunks=8, groups=WINDOW)
     d.add("A", ["h1"])
