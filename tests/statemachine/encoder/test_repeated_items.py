@@ -32,3 +32,17 @@ def test_a_slot_is_kept_while_another_place_of_its_item_may_be_computed_again(en
     e.step()
 
     assert e.machine.ledger.function("encoder_entry")["x"] == "freeable"
+
+
+def test_what_a_step_reads_is_no_room_for_what_it_takes_though_it_was_unused_for_longest(engine):
+    e = engine(slots=2, cells=2, chunk=8, offered=lambda item: False)
+    e.add("A", feature("x", 0))
+    e.step()
+    e.finish("A")
+    e.add("B", feature("v", 0), feature("x", 8), feature("z", 12))
+    e.step()
+    assert set(e.workers[0].cache) == {"x", "v"}
+
+    e.step()
+
+    assert set(e.workers[0].cache) == {"x", "z"}

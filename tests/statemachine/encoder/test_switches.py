@@ -178,5 +178,7 @@ def test_every_value_is_judged_or_named_here():
 
 
 def test_a_connector_that_fetches_has_items_in_transit():
-    with pytest.raises(ValueError, match=r"^these switches are of a connector that has nothing in transit; this one fetches$"):
+    with pytest.raises(
+        ValueError, match=r"^these switches are of a connector that has nothing in transit; this one fetches$"
+    ):
         Engine(changes={"ec_transit": "never"})

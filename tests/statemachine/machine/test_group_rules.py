@@ -151,7 +151,9 @@ def test_rules_are_about_where_a_chunk_lies():
     assert [rules.touched_at_store(windowed=True, place=place) for place in Place] == [False, False, True]
 
 
-@pytest.mark.parametrize("groups", [STATE, (FullAttention(H), SlidingWindow(H, 2 * H)), (SlidingWindow(H, H),), TWO_FULL])
+@pytest.mark.parametrize(
+    "groups", [STATE, (FullAttention(H), SlidingWindow(H, 2 * H)), (SlidingWindow(H, H),), TWO_FULL]
+)
 def test_joining_what_the_last_store_has_touched_is_touching_it_all_again(groups):
     def play(seed, joins):
         machine = KVOffloadMachine(
