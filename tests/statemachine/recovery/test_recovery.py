@@ -163,6 +163,15 @@ def test_what_a_request_goes_back_to_counts_first_what_the_gpu_had(loaded, left)
     assert (done.num_cached_tokens, done.num_external_tokens) == (4, left)
 
 
+@pytest.mark.parametrize(("told", "base"), [(None, 7), ({"A": 1}, 7), ({"A": 2}, 6), ({"A": 0}, 8), ({"B": 1}, 8)])
+def test_where_the_map_is_believed_a_request_that_is_not_in_it_counts_none(told, base):
+    """Of 8 tokens one is under way."""
+    report = LoadReport({8}, num_scheduled_tokens=told)
+    done = recovery(recovery_base="computed_minus_scheduled").take_report(report, [running("A", [7, 8], 7, 1)])
+
+    assert done.rollbacks["A"].base == base
+
+
 # -- the policy fail -------------------------------------------------------------------------------------
 
 
