@@ -6,9 +6,12 @@ import pytest
 from support.walker import Walker
 
 from interlock.spec.kv import SPECIFICATION
+from interlock.spec.language import terms as T
+from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import BoundaryClause
+from interlock.spec.modules import modules
 from interlock.statemachine.sparse import Broken
-from interlock.statemachine.sparse.monitor import Monitor
+from interlock.statemachine.sparse.monitor import Monitor, boundary_of
 from interlock.statemachine.trace import event
 
 CLAUSES = {p.id: p.invariant for p in SPECIFICATION.properties if isinstance(p, BoundaryClause)}
@@ -103,6 +106,15 @@ def test_an_event_that_no_action_explains_is_taken_as_if_one_did_and_counted():
         ("A", "3"): True,
         ("B", "3"): True,
     }
+
+
+@pytest.mark.parametrize("spec", modules(), ids=lambda spec: spec.name)
+def test_of_an_action_the_parameters_stay_that_anything_kept_of_it_speaks_of(spec):
+    clauses = [p for p in spec.properties if isinstance(p, BoundaryClause)]
+    for step in boundary_of(elaborate(spec, spec.switch_values()), clauses).steps:
+        terms = [c.term for c in step.guard] + [t for u in step.updates for t in (*u.args, u.value, u.when)]
+        bound = {v for u in step.updates for v in u.over}
+        assert {v for t in terms for v in T.free_vars(t)} - bound <= set(step.params), step.name
 
 
 @pytest.mark.parametrize("hidden", [False, True])

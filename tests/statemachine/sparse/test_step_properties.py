@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from support.small import CLAIM, HERE, THING, TURN_OFF, TURN_ON, act, at, explored, on, specification, system, x, y
 
-from interlock.spec.language.actions import assign
+from interlock.spec.language.actions import assign, assign_all
 from interlock.spec.language.properties import ActionProperty, Invariant
-from interlock.spec.language.terms import FALSE, Add, Int, Primed, Sub, Term, card, forall
-from interlock.spec.language.variables import counter, relation
+from interlock.spec.language.terms import FALSE, Add, Int, Primed, Sub, Term, card, exists, forall
+from interlock.spec.language.variables import counter, function, relation
 from interlock.spec.shared.frames import unchanged
 from interlock.statemachine.sparse import Broken, Checker, Interpreter, Program, World
 from interlock.statemachine.sparse.world import Write
@@ -144,3 +144,58 @@ def test_a_counter_may_start_at_a_number_of_elements() -> None:
     world = World(Program(system(specification((on, free), ()))), {"thing": 3})
 
     assert world.read("free", ()) == 2
+    assert list(world.cells()) == [("free", (), 2)]
+    world.write("free", (), 0)
+    assert list(world.cells()) == []
+
+
+def test_of_a_function_whose_values_outlive_its_domain_only_what_is_defined_counts_as_of_either_state() -> None:
+    """That a domain is that of one argument cannot be told from its form where there is a quantifier."""
+    held = function("held", x, result=THING, site=HERE, domain=on(x) & exists(y, y.eq(x)), doc="what x holds")
+    turn_on = act("turn_on", ~on(x), do=(assign(on(x), True), assign(held(x), x)), params=(x,))
+    ends = ActionProperty(id="ends", actions=("turn_off",), formula=Primed(body=held(x)).eq(x), **CLAIM)
+    made = system(specification((on, held), (turn_on, TURN_OFF), [ends]))
+    world = World(Program(made), {"thing": 2})
+    world.know("thing", "thing0")
+    interpreter, checker = Interpreter(world), Checker(world, made.properties)
+    interpreter.fire(interpreter.steps["turn_on"], ("thing0",))
+    assert set(world.cells()) == {("on", "thing0", True), ("held", "thing0", "thing0")}
+
+    writes = interpreter.writes(interpreter.steps["turn_off"], ("thing0",))
+    around = checker.before(interpreter.steps["turn_off"], ("thing0",), writes)
+    world.apply(writes)
+
+    assert explored((on, held), (turn_on, TURN_OFF), ends).verdicts["ends"] == "violated"
+    assert [b.property for b in around.broken] == ["ends"]
+    assert list(world.cells()) == []
+
+
+def test_what_was_not_defined_is_given_to_many_at_once() -> None:
+    all_on = act("all_on", do=(assign_all(y, to=on(y), value=True), assign_all(y, to=at(y), value=x)), params=(x,))
+    interpreter = Interpreter(World(Program(system(specification((on, at), (all_on,)))), {"thing": 2}))
+    for i in range(2):
+        interpreter.world.know("thing", f"thing{i}")
+    interpreter.fire(interpreter.steps["all_on"], ("thing0",))
+
+    assert [interpreter.world.read("at", f"thing{i}") for i in range(2)] == ["thing0", "thing0"]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_two_formulas_that_are_to_be_equal_are_parted_by_what_begins_and_by_what_ends(links: bool) -> None:
+    link = relation("link", x, y, site=HERE, doc="x leads to y")
+    change = act("change", do=(assign(link(x, y), links),), params=(x, y))
+    claim = Invariant(id="leads-if-on", formula=forall(x, on(x).eq(exists(y, link(x, y)))), **CLAIM)
+    made = system(specification((on, link), (change,), [claim]))
+    world = World(Program(made), {"thing": 2})
+    for i in range(2):
+        world.know("thing", f"thing{i}")
+    if not links:
+        world.write("on", "thing0", True)
+        world.write("link", ("thing0", "thing1"), True)
+    interpreter, checker = Interpreter(world), Checker(world, made.properties)
+    assert checker.everywhere() == []
+    writes = interpreter.writes(interpreter.steps["change"], ("thing0", "thing1"))
+    around = checker.before(interpreter.steps["change"], ("thing0", "thing1"), writes)
+    world.apply(writes)
+
+    assert [b.property for b in checker.after(around)] == ["leads-if-on"]

@@ -150,14 +150,14 @@ def test_an_old_file_survives_a_failed_write(tmp_path):
 
 def test_a_writer_writes_in_its_block_only(tmp_path):
     writer = TraceWriter(tmp_path / "t.jsonl", HEAD)
-    with pytest.raises(RuntimeError, match="with block"):
+    with pytest.raises(RuntimeError, match=r"^a TraceWriter writes inside its with block only$"):
         writer.record("finish", request="A")
     assert writer.partial == tmp_path / "t.jsonl"
     writer.flush()  # nothing is written, so nothing is handed over
     with writer:
         assert writer.record("finish", request="A").seq == 0
         assert writer.events == 1
-    with pytest.raises(RuntimeError, match="with block"):
+    with pytest.raises(RuntimeError, match=r"^a TraceWriter writes inside its with block only$"):
         writer.record("finish", request="A")
 
 
