@@ -10,7 +10,7 @@ from interlock.spec.language.properties import ActionProperty, Invariant
 from interlock.spec.language.terms import FALSE, Add, Int, Primed, Sub, Term, card, exists, forall
 from interlock.spec.language.variables import counter, function, relation
 from interlock.spec.shared.frames import unchanged
-from interlock.statemachine.sparse import Broken, Checker, Interpreter, Program, World
+from interlock.statemachine.sparse import Broken, Checker, Interpreter, Program, UndefinedError, World
 from interlock.statemachine.sparse.world import Write
 
 z = THING.var("z")
@@ -168,6 +168,11 @@ def test_of_a_function_whose_values_outlive_its_domain_only_what_is_defined_coun
     assert explored((on, held), (turn_on, TURN_OFF), ends).verdicts["ends"] == "violated"
     assert [b.property for b in around.broken] == ["ends"]
     assert list(world.cells()) == []
+    reads = world.bind(world.program.term("reads_held", (x,), held(x)))
+    with pytest.raises(UndefinedError, match=r"held\(thing0\) is applied where it is not defined"):
+        reads("thing0")
+    world.write("on", "thing0", True)
+    assert reads("thing0") == "thing0"
 
 
 def test_what_was_not_defined_is_given_to_many_at_once() -> None:
