@@ -1,4 +1,4 @@
-"""``KVOffloadMachine``: the specification, running as a connector.
+"""``KVOffloadScheduler``: the specification, running as a connector.
 
 The machine chooses *when to try* what; whether it may be done, and what it changes, is compiled from
 the specification (``decisions``), and every state of a request, block, chunk or job moves through a
@@ -45,7 +45,7 @@ from interlock.statemachine.recovery import Offers
 from interlock.statemachine.sizes import refuse_what_is_no_size
 
 
-class KVOffloadMachine:
+class KVOffloadScheduler:
     """A connector that offloads KV blocks to CPU chunks; implements :class:`ConnectorPort`.
 
     Args:

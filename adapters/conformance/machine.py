@@ -10,7 +10,7 @@ from interlock.adapters.conformance.driver import Inexpressible, Refused, Seen
 from interlock.adapters.conformance.prefixes import PlannedRequest, planned_requests, take_order
 from interlock.proofs.conformance import order
 from interlock.proofs.conformance.observed import Label
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ConnectorOutput, ScheduledRequest, ScheduledStep, TransferJob
 
 BLOCK_SIZE = 1 << 20
@@ -24,7 +24,7 @@ class MachineDriver:
     attempts, length = 2, 60
     never: Mapping[str, str] = {}
 
-    def __init__(self, make: Callable[[int], KVOffloadMachine]) -> None:
+    def __init__(self, make: Callable[[int], KVOffloadScheduler]) -> None:
         self._make = make
         self._plays = 0
 
@@ -51,7 +51,7 @@ class MachineDriver:
 class _Play:
     """One trace on one machine. Requests and jobs are kept by the trace's names for them."""
 
-    def __init__(self, machine: KVOffloadMachine, to_come: list[PlannedRequest], *, takes_all: bool) -> None:
+    def __init__(self, machine: KVOffloadScheduler, to_come: list[PlannedRequest], *, takes_all: bool) -> None:
         self._machine, self._to_come, self._takes_all = machine, to_come[::-1], takes_all
         self._now: dict[str, PlannedRequest] = {}
         self._tokens: dict[str, int] = {}

@@ -19,7 +19,7 @@ from interlock.proofs.conformance.observed import ObservedGraph
 from interlock.proofs.explorer.size import require_sizes
 from interlock.spec.engine import SPECIFICATION as ENGINE
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.plural import counted
 from interlock.statemachine.recovery import Offers
 
@@ -120,8 +120,8 @@ class _Own:
         """A driver whose machines have the pools of a graph's slice."""
         chunks, workers = graph.scope["chunk"], graph.scope["worker"]
 
-        def make(block_size: int) -> KVOffloadMachine:
-            return KVOffloadMachine(
+        def make(block_size: int) -> KVOffloadScheduler:
+            return KVOffloadScheduler(
                 block_size=block_size,
                 num_chunks=chunks,
                 num_workers=workers,

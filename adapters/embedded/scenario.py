@@ -17,7 +17,7 @@ from interlock.adapters.embedded.sizes import Scheduling, Sizes
 from interlock.adapters.embedded.tokens import prompt_of
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
 from interlock.statemachine.port import ConnectorPort
 from interlock.statemachine.recovery import LoadRecovery
@@ -170,9 +170,9 @@ def own_machine(
     spec: Specification = SPECIFICATION,
     recovery: LoadRecovery | None = None,
     limits: StoreLimits = EVERYTHING,
-) -> KVOffloadMachine:
+) -> KVOffloadScheduler:
     """Our machine, sized for an engine; it offers nothing to whom recovery has refused."""
-    return KVOffloadMachine(
+    return KVOffloadScheduler(
         block_size=sizes.block_size,
         num_chunks=sizes.num_chunks,
         num_workers=sizes.num_workers,

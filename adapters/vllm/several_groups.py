@@ -31,7 +31,7 @@ from interlock.adapters.vllm.observers.protocol import Report
 from interlock.adapters.vllm.shim import InterlockShim, InterlockWorkerMetadata
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.spec.groups import SPECIFICATION
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import NULL_BLOCK, TransferJob
 
 TOKEN = 7
@@ -112,7 +112,7 @@ class SeveralGroups:
     @property
     def under_test(self) -> tuple[type, ...]:
         """The connector, and the machine behind it."""
-        return (InterlockShim, KVOffloadMachine)
+        return (InterlockShim, KVOffloadScheduler)
 
     def open_jobs(self) -> list[str]:
         """By the machine's numbers."""

@@ -24,7 +24,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 from interlock.adapters.vllm.groups import groups_of
 from interlock.spec import groups
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ConnectorMetadata, ConnectorOutput, ScheduledStep
 
 
@@ -85,7 +85,7 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
         hash_tokens, kinds = groups_of(vllm_config, kv_cache_config)
         self._several = len(kinds) > 1
         self.record: Callable[..., object] | None = None
-        self.machine = KVOffloadMachine(
+        self.machine = KVOffloadScheduler(
             block_size=hash_tokens,
             groups=kinds,
             num_chunks=int(extra["num_chunks"]),

@@ -47,7 +47,7 @@ class ListedDecision:
 
 HAND_WRITTEN = (
     ListedDecision(
-        "choice", "machine.KVOffloadMachine.build_connector_meta",
+        "choice", "machine.KVOffloadScheduler.build_connector_meta",
         "the order of trials: blocks and loads, flushes, stores of finished requests, store scans",
         "hand-written", "contract 6.1, J5, R-28",
     ),

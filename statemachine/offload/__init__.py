@@ -1,1 +1,1 @@
-"""The parts of ``KVOffloadMachine``, one idea each; ``machine`` puts them together."""
+"""The parts of ``KVOffloadScheduler``, one idea each; ``machine`` puts them together."""

@@ -9,13 +9,13 @@ import pytest
 
 from interlock.spec.language.specification import MissingSwitches, UnknownName
 from interlock.statemachine.encoder.scheduler import EncoderCacheScheduler
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.rules import GroupRules
 from interlock.statemachine.recovery import Group, LoadRecovery, Offers
 
 
 def kv(**changes):
-    return KVOffloadMachine(**{"block_size": 4, "num_chunks": 4, "num_workers": 1, **changes})
+    return KVOffloadScheduler(**{"block_size": 4, "num_chunks": 4, "num_workers": 1, **changes})
 
 
 def encoder(**changes):
@@ -83,5 +83,5 @@ def test_recovery_has_a_group():
 
 
 def test_a_signature_names_the_specification_and_does_not_print_it():
-    assert "spec: 'Specification' = <Specification kv-transfer " in str(signature(KVOffloadMachine))
-    assert len(str(signature(KVOffloadMachine))) < 1000
+    assert "spec: 'Specification' = <Specification kv-transfer " in str(signature(KVOffloadScheduler))
+    assert len(str(signature(KVOffloadScheduler))) < 1000

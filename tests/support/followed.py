@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from interlock.proofs.replay import Replayer, setting
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.trace import TraceEvent, header
 
 NUMBERED = frozenset({"block", "chunk", "job"})
@@ -28,7 +28,7 @@ class Followed:
 
     def __init__(
         self,
-        machine: KVOffloadMachine,
+        machine: KVOffloadScheduler,
         seen: Sequence[TraceEvent],
         switches: Mapping[str, str],
         workers: int,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import lcm
 
 from interlock.statemachine.lookup import Mamba
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ConnectorOutput, ScheduledRequest, ScheduledStep
 from support.grouped_hits import GroupedHits
 from support.grouped_parts import NULL, Copy, Request, Row, Step, named
@@ -26,7 +26,7 @@ class GroupedEngine(GroupedHits, GroupedWorkers):
     groups: list
     hash_tokens: int
     num_blocks: int
-    machine: KVOffloadMachine
+    machine: KVOffloadScheduler
     requests: dict = field(default_factory=dict)
     copies: dict = field(default_factory=dict)
     """By job; those that the worker has and that are not reported."""

@@ -1,4 +1,4 @@
-"""A small engine around ``KVOffloadMachine`` that makes any choice which an engine may make.
+"""A small engine around ``KVOffloadScheduler`` that makes any choice which an engine may make.
 
 Which requests get how far in a schedule(), how many hits are used, which free block is given away, when bytes move,
 which reports come with which output: whoever drives it chooses (``choose``). It keeps the bytes of every block and
@@ -20,7 +20,7 @@ from interlock.adapters.embedded.request import Request, Status
 from interlock.adapters.embedded.tokens import prompt_of
 from interlock.adapters.embedded.worker import PendingCopy, Worker
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ConnectorMetadata, ConnectorOutput, ScheduledRequest, ScheduledStep
 from interlock.statemachine.trace import TraceEvent, event
 from support.kv_parts import BLOCK_SIZE, Choose, OpenJob, Pool, Row, Shape, Step, Transfers, Wanted
@@ -40,7 +40,7 @@ class KVEngine:
         assert shape.groups == 1, "several KV cache groups: tests/support/grouped_engine.py"
         self.shape, self.changes = shape, dict(changes or {})
         values = SPECIFICATION.switch_values(changes=self.changes)
-        self.machine = KVOffloadMachine(
+        self.machine = KVOffloadScheduler(
             block_size=BLOCK_SIZE,
             num_chunks=shape.chunks,
             num_workers=shape.workers,

@@ -202,7 +202,7 @@ UNSHOWN = {
 GROUPS = GateModule(
     name="groups",
     spec=SPECIFICATION,
-    tests="KVOffloadMachine with several groups",
+    tests="KVOffloadScheduler with several groups",
     play=Play(scenarios=_scenarios, seeds=_seeds, drain=DRAIN, promises=_promises, counts=COUNTS, lacks=LACKS),
     in_words=_in_words,
     part=_part,

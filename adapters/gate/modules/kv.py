@@ -33,7 +33,7 @@ def _seeds(sets: Sets) -> Iterable[Scenario]:
 KV = GateModule(
     name="kv",
     spec=SPECIFICATION,
-    tests="KVOffloadMachine",
+    tests="KVOffloadScheduler",
     any_connector=True,
     play=Play(
         scenarios=lambda sets: scenarios(),

@@ -13,7 +13,7 @@ from interlock.adapters.conformance.run import run_conformance
 from interlock.proofs.conformance.observed import Label, ObservedGraph
 from interlock.proofs.replay import run_replay_as_written
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.running import Running
 
@@ -27,8 +27,8 @@ FLUSHED = labels(
 def played(events: list[Label], *, takes_all: bool = False) -> list[Seen]:
     """What our machine shows of a trace."""
 
-    def make(block_size: int) -> KVOffloadMachine:
-        return KVOffloadMachine(block_size=block_size, num_chunks=2, num_workers=1)
+    def make(block_size: int) -> KVOffloadScheduler:
+        return KVOffloadScheduler(block_size=block_size, num_chunks=2, num_workers=1)
 
     driver = MachineDriver(make)
     driver._plays = 2 if takes_all else 0

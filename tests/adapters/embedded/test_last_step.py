@@ -4,7 +4,7 @@ import pytest
 
 from interlock.adapters.embedded import Sizes, run
 from interlock.adapters.embedded.scenario import Abort, Add, Complete, Step
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ConnectorMetadata, ScheduledStep
 
 STORES_IN_FLIGHT = [Add("A", ["p", "q"])]
@@ -56,7 +56,7 @@ def test_an_engine_that_has_nothing_makes_no_step_and_orders_no_flush():
 
 def test_stepped_all_the_same_the_machine_has_nothing_to_say():
     """Another part of the engine may be the reason for a step."""
-    machine = KVOffloadMachine(block_size=4, num_chunks=1, num_workers=1)
+    machine = KVOffloadScheduler(block_size=4, num_chunks=1, num_workers=1)
 
     assert machine.build_connector_meta(ScheduledStep()) == ConnectorMetadata()
     assert not machine.has_pending_work()

@@ -11,7 +11,7 @@ from interlock.adapters.embedded import Add, run
 from interlock.adapters.embedded.tokens import prompt_of
 from interlock.proofs.replay import run_replay
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.choice import StoreLimits
 
 LIMITS = [
@@ -24,7 +24,7 @@ SWITCHES = {"store_choice": "some_blocks"}
 
 
 def played(scenario, sizes, scheduling, limits):
-    machine = KVOffloadMachine(
+    machine = KVOffloadScheduler(
         block_size=sizes.block_size,
         num_chunks=sizes.num_chunks,
         num_workers=sizes.num_workers,

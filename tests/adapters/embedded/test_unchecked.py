@@ -7,7 +7,7 @@ from support.scenarios import scenarios, sizes
 from interlock.adapters.embedded import run
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import UnsupportedSwitch
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
 
 
@@ -27,7 +27,7 @@ SWITCHES = [{s.name: value} for s in SPECIFICATION.switches for value in s.value
 @given(scenario=scenarios(), sizes=sizes())
 def test_a_machine_that_checks_no_guard_does_what_one_does_that_checks_all(switches, scenario, sizes):
     def played(checking):
-        machine = KVOffloadMachine(
+        machine = KVOffloadScheduler(
             block_size=sizes.block_size,
             num_chunks=sizes.num_chunks,
             num_workers=sizes.num_workers,

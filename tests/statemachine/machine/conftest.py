@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pytest
 
 from interlock.spec.kv import SPECIFICATION
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ConnectorOutput, ScheduledRequest, ScheduledStep
 
 
@@ -36,7 +36,7 @@ class Driver:
         self, workers=1, chunks=4, *, groups=None, spec=SPECIFICATION, options=MappingProxyType({}), **switches
     ):
         self.pool = Pool()
-        self.machine = KVOffloadMachine(
+        self.machine = KVOffloadScheduler(
             block_size=4,
             num_chunks=chunks,
             groups=groups,

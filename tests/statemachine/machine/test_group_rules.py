@@ -9,7 +9,7 @@ from interlock.spec.groups import SPECIFICATION as GROUPS
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import UnsupportedGroups
 from interlock.statemachine.lookup import FullAttention, Mamba, SlidingWindow
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.rules import GroupRules, Place
 
 H = 4
@@ -156,7 +156,7 @@ def test_rules_are_about_where_a_chunk_lies():
 )
 def test_joining_what_the_last_store_has_touched_is_touching_it_all_again(groups):
     def play(seed, joins):
-        machine = KVOffloadMachine(
+        machine = KVOffloadScheduler(
             block_size=H, groups=groups, num_chunks=9, num_workers=1, switches=SPECIFICATION.switch_values()
         )
         if not joins:

@@ -6,7 +6,7 @@ import pytest
 
 from interlock.statemachine.errors import SpecificationViolation, UnsupportedGroups
 from interlock.statemachine.lookup import ChunkedLocal, FullAttention, Mamba, SlidingWindow
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.kept import Kept
 from interlock.statemachine.offload.tracked import BlockTable, Tracked
@@ -262,7 +262,7 @@ def test_a_hit_that_ends_where_a_window_needs_nothing_is_there_at_once(driver):
 )
 def test_groups_that_are_not_run_are_refused(groups, says):
     with pytest.raises(UnsupportedGroups, match=says):
-        KVOffloadMachine(block_size=H, groups=groups, num_chunks=12, num_workers=1)
+        KVOffloadScheduler(block_size=H, groups=groups, num_chunks=12, num_workers=1)
 
 
 def test_a_reset_flushes_stores_of_requests_that_go_on(driver):

@@ -3,7 +3,7 @@
 from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places, stored
 
 from interlock.statemachine.deadlines import Deadlines
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.choice import StoreChoice, StoreLimits
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.moves import Moves
@@ -41,7 +41,7 @@ def _credited_to_the_last(update):
     "B-019",
     "reports name the job",
     "not the second",
-    patch=(KVOffloadMachine, "update_connector_output", _credited_to_the_last),
+    patch=(KVOffloadScheduler, "update_connector_output", _credited_to_the_last),
 )
 def two_rounds_of_one_request(make):
     d = make()
@@ -62,7 +62,7 @@ def two_rounds_of_one_request(make):
     "B-121",
     "finish keeps no blocks",
     "leak",
-    patch=(KVOffloadMachine, "request_finished", lambda f: lambda *a: f(*a) or True),
+    patch=(KVOffloadScheduler, "request_finished", lambda f: lambda *a: f(*a) or True),
 )
 def finish_with_nothing_outstanding(make):
     d = make()
@@ -393,7 +393,7 @@ def _all_tokens(match):
     "B-177",
     "a full hit leaves a token",
     "nothing is left",
-    patch=(KVOffloadMachine, "get_num_new_matched_tokens", _all_tokens),
+    patch=(KVOffloadScheduler, "get_num_new_matched_tokens", _all_tokens),
 )
 def the_whole_prompt_is_in_the_tier(make):
     d = make()
@@ -407,7 +407,9 @@ def _of_the_whole_prompt(match):
     return lambda self, request, computed: (match(self, request, 0)[0] - 2 * computed, True)
 
 
-@row("B-057", "hits are in range", "of 4", patch=(KVOffloadMachine, "get_num_new_matched_tokens", _of_the_whole_prompt))
+@row(
+    "B-057", "hits are in range", "of 4", patch=(KVOffloadScheduler, "get_num_new_matched_tokens", _of_the_whole_prompt)
+)
 def what_the_gpu_has_is_no_hit(make):
     d = make()
     stored(d, ["h1", "h2"])
@@ -421,7 +423,7 @@ def _as_looked_up(admit):
     return lambda self, visit: admit(self, type(visit)(visit.tracked, visit.block_ids, visit.tracked.found.tokens))
 
 
-@row("B-102", "only what is retrieved is pinned", "granted", patch=(KVOffloadMachine, "_admit", _as_looked_up))
+@row("B-102", "only what is retrieved is pinned", "granted", patch=(KVOffloadScheduler, "_admit", _as_looked_up))
 def less_is_granted_than_was_found(make):
     d = make()
     stored(d, ["h1", "h2"])
@@ -432,7 +434,10 @@ def less_is_granted_than_was_found(make):
 
 
 @row(
-    "B-074", "nothing is loaded where nothing is granted", "granted", patch=(KVOffloadMachine, "_admit", _as_looked_up)
+    "B-074",
+    "nothing is loaded where nothing is granted",
+    "granted",
+    patch=(KVOffloadScheduler, "_admit", _as_looked_up),
 )
 def another_connector_was_chosen(make):
     d = make()
@@ -527,7 +532,7 @@ def preempted_and_nobody_has_its_block_yet(make):
 
 
 @row("B-119", "abort is legal in every state", "was let in", patch=(
-    KVOffloadMachine, "request_finished", lambda finish: lambda self, request, blocks: (
+    KVOffloadScheduler, "request_finished", lambda finish: lambda self, request, blocks: (
         check(self._tracked[request.request_id].tables[0].blocks, "nobody was let in"), finish(self, request, blocks))[1],
 ))  # fmt: skip
 def aborted_in_every_state(make):
@@ -588,7 +593,7 @@ def _parks_what_it_has(preempted):
     "B-188",
     "what a lookup has found is held for nobody",
     "still held",
-    patch=(KVOffloadMachine, "get_num_new_matched_tokens", _holds_what_it_finds),
+    patch=(KVOffloadScheduler, "get_num_new_matched_tokens", _holds_what_it_finds),
 )
 def preempted_and_cancelled_after_another_lookup(make):
     d = make(chunks=1)
@@ -610,7 +615,7 @@ def preempted_and_cancelled_after_another_lookup(make):
     "B-181",
     "a lookup leaves no record",
     "still at work|NoneType",
-    patch=(KVOffloadMachine, "get_num_new_matched_tokens", _remembered),
+    patch=(KVOffloadScheduler, "get_num_new_matched_tokens", _remembered),
 )
 def aborted_between_lookup_and_allocation(make):
     d = make(chunks=1)

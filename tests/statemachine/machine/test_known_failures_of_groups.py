@@ -6,7 +6,7 @@ from support import failure_rows
 from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places
 
 from interlock.statemachine.lookup import FullAttention, Mamba, SlidingWindow
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.grouped_stores import GroupedStores
 from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.loads import Loads
@@ -138,7 +138,7 @@ def _asserts_none(admit):
 
 @row(
     "B-038", "an external hit on a Mamba model is handled", "asserted",
-    patch=(KVOffloadMachine, "_admit", _asserts_none),
+    patch=(KVOffloadScheduler, "_admit", _asserts_none),
 )  # fmt: skip
 def the_gpu_has_lost_a_prefix_with_its_state(make):
     d = make(chunks=8, groups=STATE)

@@ -3,7 +3,7 @@
 from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places, stored
 
 from interlock.statemachine.errors import GuardViolation, MissingBlocks
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.running import Running, Visit
@@ -39,7 +39,7 @@ def _queues_a_load(match):
     "B-014",
     "a lookup queues nothing that outlives its request",
     "finished: allocate is illegal",
-    patch=(KVOffloadMachine, "get_num_new_matched_tokens", _queues_a_load),
+    patch=(KVOffloadScheduler, "get_num_new_matched_tokens", _queues_a_load),
 )
 def cancelled_in_the_step_of_its_lookup(make):
     d = make()
@@ -76,7 +76,7 @@ def _loads_and_is_aborted(d):
     "B-159",
     "a report on a load of an aborted request counts",
     "still waits",
-    patch=(KVOffloadMachine, "update_connector_output", _no_loads_of_others),
+    patch=(KVOffloadScheduler, "update_connector_output", _no_loads_of_others),
 )
 def aborted_while_it_loads(make):
     d = make()
@@ -89,7 +89,7 @@ def aborted_while_it_loads(make):
     "B-132",
     "an aborted load gives its place in the tier back",
     "is held",
-    patch=(KVOffloadMachine, "update_connector_output", _no_loads_of_others),
+    patch=(KVOffloadScheduler, "update_connector_output", _no_loads_of_others),
 )
 def another_needs_the_place_of_an_aborted_load(make):
     d = make(chunks=1)
@@ -118,7 +118,7 @@ def _ends_with_the_first(update):
     "B-053",
     "what is outstanding of an aborted request ends one by one",
     "KeyError|finds no|still waits|at work",
-    patch=(KVOffloadMachine, "update_connector_output", _ends_with_the_first),
+    patch=(KVOffloadScheduler, "update_connector_output", _ends_with_the_first),
 )
 def aborted_with_a_load_and_a_store_outstanding(make):
     d = make(match_busy="proceed")
@@ -155,7 +155,7 @@ def _drops_its_references(finish):
     "B-151",
     "a source is held until it has been read, whoever ends",
     "nothing holds",
-    patch=(KVOffloadMachine, "request_finished", _drops_its_references),
+    patch=(KVOffloadScheduler, "request_finished", _drops_its_references),
 )
 def ends_while_its_block_is_read(make):
     d = make(source_hold="pin")
@@ -378,7 +378,7 @@ def _until_it_has_ended(update):
     "B-179",
     "a store counts as done in the step of its report",
     "kept back",
-    patch=(KVOffloadMachine, "update_connector_output", _until_it_has_ended),
+    patch=(KVOffloadScheduler, "update_connector_output", _until_it_has_ended),
 )
 def the_first_part_of_a_prompt_is_stored(make):
     d = make()

@@ -9,7 +9,7 @@ import pytest
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import UnsupportedSwitch
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload import choice
 from interlock.statemachine.offload.choice import StoreLimits
 from interlock.statemachine.port import NULL_BLOCK, ConnectorOutput, ScheduledRequest, ScheduledStep
@@ -222,7 +222,7 @@ def test_an_answer_is_no_sighting_where_only_prompts_are_stored(driver):
     ],
 )
 def test_each_group_counts_in_its_own_blocks(limits, of_the_prompt, of_the_answer):
-    machine = KVOffloadMachine(
+    machine = KVOffloadScheduler(
         block_size=4,
         groups=(FullAttention(4), FullAttention(8)),
         num_chunks=8,
@@ -242,7 +242,7 @@ def test_each_group_counts_in_its_own_blocks(limits, of_the_prompt, of_the_answe
 
 
 def test_what_has_slid_out_of_its_window_is_no_candidate():
-    machine = KVOffloadMachine(
+    machine = KVOffloadScheduler(
         block_size=4,
         groups=(FullAttention(4), SlidingWindow(4, 4)),
         num_chunks=8,

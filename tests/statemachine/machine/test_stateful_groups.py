@@ -21,7 +21,7 @@ from support.tape import Tape
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.variables import Site
 from interlock.statemachine.lookup import ChunkedLocal, FullAttention, Mamba, SlidingWindow
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.choice import EVERYTHING, StoreLimits
 
 EXAMPLES, PARTS = 400, 2
@@ -74,7 +74,7 @@ class Engines:
         if limits.decline_some:
             changes["store_choice"] = "some_blocks"
         workers = tape(1, 3)
-        machine = KVOffloadMachine(
+        machine = KVOffloadScheduler(
             block_size=H,
             groups=groups,
             num_chunks=tape(1, 16),

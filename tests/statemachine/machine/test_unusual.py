@@ -4,7 +4,7 @@ import pytest
 
 from interlock.statemachine.errors import ImpossibleGrant, MissingBlocks, RequestIdInUse, UnknownRequest
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
-from interlock.statemachine.machine import KVOffloadMachine
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ScheduledRequest, ScheduledStep
 
 SIZES = {"block_size": 4, "num_chunks": 2, "num_workers": 1}
@@ -59,7 +59,7 @@ def test_a_step_that_computes_for_who_has_not_arrived_is_refused(driver):
 )
 def test_a_size_that_is_none_is_named(size, value):
     with pytest.raises(ValueError, match=f"^{size} is {value!r}; give"):
-        KVOffloadMachine(**(SIZES | {size: value}))
+        KVOffloadScheduler(**(SIZES | {size: value}))
 
 
 def test_a_tier_of_no_chunks_stores_nothing(driver):
