@@ -19,7 +19,7 @@ from interlock.statemachine.decisions.layout import lay_out
 from interlock.statemachine.decisions.listing import PARTS, listing, main, markdown
 from interlock.statemachine.errors import CompileError, GuardViolation, IllegalTransition, RangeViolation
 from interlock.statemachine.ledger import Ledger
-from interlock.statemachine.table import compile_table
+from interlock.statemachine.table import Move, compile_table
 
 
 def ledger(spec=SPECIFICATION, **switches):
@@ -243,3 +243,19 @@ def test_examples_in_the_documentation_run(name):
 
     assert tried.attempted
     assert not tried.failed
+
+
+def test_whoever_asks_for_the_moves_of_many_is_told_them():
+    """Where all go to one state, they may be moved at once; not if that is to be said of each."""
+    books = ledger()
+    books.do("add_request", "A")
+    for block in ("b", "c"):
+        books.do("allocate", "A", block)
+    books.do("build_connector_meta")
+    books.do("update_from_output")
+
+    assert books.do("preempt", "A") == [
+        Move("request", "A", "scheduled", "preempted"),
+        Move("block", "b", "used", "free"),
+        Move("block", "c", "used", "free"),
+    ]
