@@ -6,15 +6,16 @@ import inspect
 import pkgutil
 import pydoc
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import UnknownName
-from interlock.spec.language.terms import Int, Sub
+from interlock.spec.language.terms import TRUE, Int, Sub
 from interlock.spec.language.variables import Site
 from interlock.statemachine import machine, offload, pool
-from interlock.statemachine.decisions import compile_program
+from interlock.statemachine.decisions import compile_program, fires
 from interlock.statemachine.decisions.layout import lay_out
 from interlock.statemachine.decisions.listing import PARTS, listing, main, markdown
 from interlock.statemachine.errors import CompileError, GuardViolation, IllegalTransition, RangeViolation
@@ -259,3 +260,11 @@ def test_whoever_asks_for_the_moves_of_many_is_told_them():
         Move("block", "b", "used", "free"),
         Move("block", "c", "used", "free"),
     ]
+
+
+@pytest.mark.parametrize(("target", "alike"), [("b", True), ("a", False)])
+def test_only_what_leads_all_to_one_state_is_done_to_all_alike(target, alike):
+    """From the one of two states to the other, and back: where each ends depends on where it was."""
+    rows = tuple((at, SimpleNamespace(target=to, guard=TRUE)) for at, to in (("a", "b"), ("b", target)))
+
+    assert fires._goes_to_one_state(SimpleNamespace(states=("a", "b")), rows) is alike
