@@ -48,8 +48,10 @@ class Recency:
         self._last_hit: tuple[str, int, int | None] | None = None
         self._adds = (
             rules.head_last and rules.full_last and not rules.touched_at_store(windowed=True, place=Place.BEFORE)
-        )
-        """Whether a store of what comes next in a prompt leaves in order what the last one has made recent."""
+            and sum(not group.windowed for group in groups) <= 1
+        )  # fmt: skip
+        """Whether a store of what comes next in a prompt leaves in order what the last one has made recent: of several
+        full groups one comes behind what is kept for windows, before the next does."""
 
     def hit(self, tracked: Tracked, tokens: int) -> None:
         """A lookup has answered with a hit of so many tokens from the start of the prompt."""
@@ -86,7 +88,7 @@ class Recency:
                 self._begin(request, hashes, tokens)
                 return
             self._put(chunk, run.behind)  # the last of those that end there
-            run.first = self._first_of_full(hashes, tokens)
+            run.first = chunk if run.first in (None, run.behind) else run.first
         windows: list[Ranked] = []
         for other in self._groups:
             if other.windowed:
@@ -116,15 +118,6 @@ class Recency:
         if of_full:
             run.tokens, run.first = abs(of_full[0][1]), of_full[0][3]
             run.behind = next((chunk for _, end, _, chunk in of_full if abs(end) != run.tokens), None)
-
-    def _first_of_full(self, hashes: Sequence[Hash], tokens: int) -> int:
-        """Of the chunks of full groups that end there, one of which has been touched, the first in the order."""
-        ranked: list[Ranked] = []
-        for group in self._groups:
-            if not group.windowed and tokens % group.block_size == 0:
-                end = tokens // group.block_size
-                ranked += self._slots(group, hashes, end - 1, end)
-        return min(ranked)[3]
 
     def _slots(self, group: BlockGroup, hashes: Sequence[Hash], first: int, last: int) -> Iterable[Ranked]:
         """The slots in use for the blocks from place ``first`` to before ``last``, as far as they have keys."""
