@@ -80,6 +80,7 @@ from interlock.spec.kv.vocabulary import (
 )
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo
 from interlock.spec.language.terms import Primed, exists, forall
+from interlock.spec.shared.frames import unchanged
 
 VISITS_ARE_IN_SCHEDULE = ActionProperty(
     id="visits-belong-to-one-schedule",
@@ -193,11 +194,7 @@ GONE_HAS_FINISHED = ActionProperty(
     doc="The metadata ends the life of requests that have finished and of no others, preempted or waiting.",
     slices=EVERY,
     actions=("build_connector_meta",),
-    formula=forall(
-        r,
-        request_state(r).eq(request_states["finished"])
-        | Primed(body=request_state(r)).eq(request_states["absent"]).eq(request_state(r).eq(request_states["absent"])),
-    ),
+    formula=forall(r, request_state(r).ne(request_states["finished"]) >> unchanged(request_state(r))),
 )  # fmt: skip
 
 LOADED_WAS_LOADING = ActionProperty(

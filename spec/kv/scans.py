@@ -164,6 +164,7 @@ EVICTION_EXCUSES = ActionProperty(
         "finds. The word that scans have for other blocks stays."
     ),
     slices=(TINY, STORE, PARTIAL, TWO_CHUNKS),
+    only_in_slices="no log shows the word that scans have, and each eviction would ask about every block",
     applies=store_mode.is_("eager"),
     actions=("evict",),
     formula=forall(
