@@ -7,6 +7,7 @@ from interlock.spec.encoder.judging import is_queued
 from interlock.spec.encoder.predicates import is_, stands
 from interlock.spec.encoder.vocabulary import (
     block,
+    ec_transit,
     gave_up,
     i,
     kv_held,
@@ -172,6 +173,7 @@ PUT_OFF_WITH_KV = ActionProperty(
     source="contract Q5, Q19",
     doc="Put off with tokens computed is a request that holds KV, and neither loads it nor has ended.",
     slices=WITH_POOL,
+    applies=ec_transit.is_("possible"),
     actions=("stall",),
     formula=kv_held(r) & (is_queued(r) | is_(r, "running", "stalled")),
 )
