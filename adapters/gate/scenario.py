@@ -93,8 +93,8 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.
         }
     )
     reset = st.builds(lambda running: {"op": "reset", "running": running}, st.booleans())
-    plain = st.builds(lambda arrival, then: [arrival, *then], add, moves())
-    resets = st.builds(lambda arrival, then, r, more: [arrival, *then, r, *more], add, moves(), reset, moves())
+    plain = st.builds(lambda first, then: [first, *then], add, moves())
+    resets = st.builds(lambda first, then, r, more: [first, *then, r, *more], add, moves(), reset, moves())
     episode = st.one_of(plain, plain, plain, resets, comes_back(reset), grows(moves()))
     episodes = st.lists(episode, min_size=2, max_size=requests_max)
     return st.builds(
@@ -108,16 +108,16 @@ def comes_back(*more: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[Op
     Others store what they compute, or have no full block and store nothing: then the prompt is all that a small tier
     has, and a store that comes while it is loaded evicts it, unless the load holds it.
     """
-    stores = [o for q in (["g", "h"], ["k", "l"]) for o in (_arrival(q, 1, 1), *[{"op": "settle"}] * 2)]
-    passes = [*[_arrival([], ALMOST, 1)] * 6, {"op": "step"}]
-    late = st.builds(lambda p: _arrival(p, 1, 1), st.sampled_from((["u", "v"], ["x", "y"], ["p", "q"])))
+    stores = [o for q in (["g", "h"], ["k", "l"]) for o in (arrival(q, 1, 1), *[{"op": "settle"}] * 2)]
+    passes = [*[arrival([], ALMOST, 1)] * 6, {"op": "step"}]
+    late = st.builds(lambda p: arrival(p, 1, 1), st.sampled_from((["u", "v"], ["x", "y"], ["p", "q"])))
     step, done = st.just({"op": "step"}), st.just({"op": "complete", "nth": 0})
     leaves = st.just({"op": "abort", "request": -1})
     then = st.lists(st.one_of(step, step, done, late, leaves, *more), min_size=1, max_size=6)
     return st.builds(
         lambda p, taking, tokens, listed: [
-            _arrival(p, 1, 1), {"op": "settle"}, {"op": "settle"}, *taking,
-            _arrival(p, 1, tokens), {"op": "step"}, *listed,
+            arrival(p, 1, 1), {"op": "settle"}, {"op": "settle"}, *taking,
+            arrival(p, 1, tokens), {"op": "step"}, *listed,
         ],
         st.sampled_from([p for p in PROMPTS if len(p) > 1]), st.sampled_from((stores, passes)), st.integers(1, 3), then,
     )  # fmt: skip
@@ -127,14 +127,15 @@ def grows(then: st.SearchStrategy[list[Operation]]) -> st.SearchStrategy[list[Op
     """Two requests that together fill a small GPU, and need more with their first tokens: one is preempted."""
     return st.builds(
         lambda p, q, between, listed: [
-            _arrival(p, ALMOST, PAST), _arrival(q, ALMOST, 4), {"op": "step"}, *between, *[{"op": "step"}] * 3, *listed,
+            arrival(p, ALMOST, PAST), arrival(q, ALMOST, 4), {"op": "step"}, *between, *[{"op": "step"}] * 3, *listed,
         ],
         st.sampled_from([p for p in PROMPTS if len(p) == 2]), st.sampled_from((["d"], ["e"], ["p"])),
         st.lists(st.sampled_from(({"op": "step"}, {"op": "complete", "nth": 0})), max_size=3), then,
     )  # fmt: skip
 
 
-def _arrival(prompt: list[str], tail: int | str, max_tokens: int | str) -> Operation:
+def arrival(prompt: list[str], tail: int | str = 1, max_tokens: int | str = 1) -> Operation:
+    """A request that has no name yet: :func:`named` gives it one."""
     return {"op": "add", "prompt": prompt, "tail": tail, "max_tokens": max_tokens}
 
 
@@ -205,13 +206,13 @@ def from_counterexample(events: Sequence[TraceEvent]) -> list[Scenario]:
     to_come = iter(arrivals)
     for e in events:
         if e.event == "add_request":
-            as_told += [arrival] if (arrival := next(to_come, None)) is not None else []
+            as_told += [comes] if (comes := next(to_come, None)) is not None else []
         elif e.event == "build_connector_meta":
             as_told.append({"op": "step"})
         elif e.event == "acknowledge":
             as_told.append({"op": "complete", "nth": 0})
     as_told.append({"op": "step"})
-    staggered = [o for arrival in arrivals for o in (arrival, {"op": "step"})]
+    staggered = [o for comes in arrivals for o in (comes, {"op": "step"})]
     return [Scenario.of("ample", o) for o in (as_told, staggered)]
 
 

@@ -25,6 +25,7 @@ from interlock.adapters.vllm.construct import Constructor, Feature
 from interlock.adapters.vllm.encoder import EncoderScheduler, EncoderShim, EncoderShimWorkerMetadata
 from interlock.adapters.vllm.ghost import Fault
 from interlock.adapters.vllm.harness import model_output, sampled
+from interlock.adapters.vllm.left_waiting import left_waiting
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.adapters.vllm.tiny_images import IMAGE, PROMPT
 from interlock.statemachine.encoder import EncoderMetadata, Transfer, read_mm_features
@@ -79,15 +80,7 @@ class EncoderItems:
         """Requests that nobody comes to any more; a transfer may be under way for ever."""
         if self._idle < self._idle_max:
             return None
-        found: dict[str, list[str]] = {}
-        for name, request in self.scheduler.requests.items():
-            if request.is_finished():
-                found.setdefault("ended-requests-give-kv-back", []).append(name)
-            elif request.status.name == "RUNNING":
-                found.setdefault("encoder-stall-ends", []).append(name)
-            else:
-                found.setdefault("encoder-deferral-ends", []).append(name)
-        return found
+        return left_waiting(self.scheduler.requests)
 
     def open_jobs(self) -> list[str]:
         """Items in transit."""

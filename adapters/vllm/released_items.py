@@ -21,6 +21,7 @@ from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor, Feature
 from interlock.adapters.vllm.ghost import Fault
 from interlock.adapters.vllm.harness import model_output, sampled
+from interlock.adapters.vllm.left_waiting import left_waiting
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.adapters.vllm.tiny_images import IMAGE, PROMPT
 from interlock.statemachine.encoder import read_mm_features
@@ -66,15 +67,7 @@ class ReleasedItems:
         """Requests that nobody comes to any more, although nothing is in transit."""
         if self._idle < IDLE or self._probe.in_transit:
             return None
-        found: dict[str, list[str]] = {}
-        for name, request in self.scheduler.requests.items():
-            if request.is_finished():
-                found.setdefault("ended-requests-give-kv-back", []).append(name)
-            elif request.status.name == "RUNNING":
-                found.setdefault("encoder-stall-ends", []).append(name)
-            else:
-                found.setdefault("encoder-deferral-ends", []).append(name)
-        return found
+        return left_waiting(self.scheduler.requests)
 
     def open_jobs(self) -> list[str]:
         """Items in transit."""

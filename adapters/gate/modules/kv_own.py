@@ -19,6 +19,7 @@ from interlock.adapters.gate.scenario import (
     SETTLE,
     Operation,
     Scenario,
+    arrival,
     moves,
     named,
 )
@@ -51,20 +52,18 @@ def _in(pool: str, choice: tuple[str, str]) -> str:
     return ", ".join((pool, *choice))
 
 
-def _add(prompt: list[str], tail: int | str = 1, max_tokens: int = 1) -> Operation:
-    return {"op": "add", "prompt": prompt, "tail": tail, "max_tokens": max_tokens}
-
-
 def _failing_loads() -> Iterable[Scenario]:
     """:data:`RELOAD`, and of its two loads one or both fail; or their request is aborted before or after that."""
     fail = [{"op": "fail", "nth": n} for n in (0, 1)]
     abort: Operation = {"op": "abort", "request": "D"}
-    both, again = [fail[0], fail[0]], {**_add(["p", "q"], max_tokens=3), "request": "E"}
+    both, again = [fail[0], fail[0]], {**arrival(["p", "q"], max_tokens=3), "request": "E"}
     for ends in ([fail[0]], [fail[1]], both, [fail[0], abort], [abort, fail[0], STEP, fail[0]]):
         yield Scenario.of("tight_gpu", [*_LOADING, *ends, STEP, DONE, STEP, STEP, again, *SETTLE])
     # The tier forgets what it has, so that what is computed instead is stored again; and then it is loaded.
     forget: Operation = {"op": "reset", "running": False}
-    others = [o for r, p in (("F", ["u", "v"]), ("G", ["t", "w"])) for o in ({**_add(p), "request": r}, *SETTLE, STEP)]
+    others = [
+        o for r, p in (("F", ["u", "v"]), ("G", ["t", "w"])) for o in ({**arrival(p), "request": r}, *SETTLE, STEP)
+    ]
     loads = [STEP, DONE, DONE, STEP, STEP, STEP]
     yield Scenario.of("tight_gpu", [*_LOADING, *both, STEP, forget, *SETTLE, STEP, *others, again, *loads])
 
@@ -76,7 +75,7 @@ _LOADING = [*RELOAD.plain()[: -2 * len(SETTLE)], STEP]
 def _aborted_after_a_reset() -> Iterable[Scenario]:
     """A request is preempted for a reset and aborted at once: the connector is told of its end first."""
     reset: Operation = {"op": "reset", "running": True}
-    alone, other = {**_add(["p"], ALMOST, 3), "request": "A"}, {**_add(["p", "q", "s"]), "request": "B"}
+    alone, other = {**arrival(["p"], ALMOST, 3), "request": "A"}, {**arrival(["p", "q", "s"]), "request": "B"}
     yield Scenario.of("ample", [alone, STEP, STEP, reset, {"op": "abort", "request": "A"}, other, *SETTLE])
 
 
@@ -95,29 +94,29 @@ def _seeds(sets: Sets) -> Iterable[Scenario]:
 def _scenarios(sets: Sets) -> st.SearchStrategy[Scenario]:
     """As for any connector, with jobs that fail; prompts that come back, requests that grow, resets."""
     prompts = st.sampled_from(PROMPTS)
-    add = st.builds(_add, prompts, st.sampled_from((0, 1, ALMOST)), st.sampled_from((1, 2, 3, 18)))
+    add = st.builds(arrival, prompts, st.sampled_from((0, 1, ALMOST)), st.sampled_from((1, 2, 3, 18)))
     fail = st.builds(lambda n: {"op": "fail", "nth": n}, st.integers(0, 2))
     reset = st.builds(lambda running: {"op": "reset", "running": running}, st.booleans())
     done, step = st.just(DONE), st.just(STEP)
     some = moves(fail)
-    plain = st.builds(lambda arrival, then: [arrival, *then], add, some)
+    plain = st.builds(lambda first, then: [first, *then], add, some)
     loading = st.lists(st.one_of(fail, fail, step, done, reset), min_size=1, max_size=4)
     # Others take the GPU blocks of a prompt, which is then loaded.
     comes_back = st.builds(
         lambda p, n, then: [
-            *(o for q in (p, ["g", "h"], ["k", "l"]) for o in (_add(q), *SETTLE)), _add(p, 1, n), STEP, *then,
+            *(o for q in (p, ["g", "h"], ["k", "l"]) for o in (arrival(q), *SETTLE)), arrival(p, 1, n), STEP, *then,
         ],
         st.sampled_from([p for p in PROMPTS if len(p) > 1]), st.integers(1, 3), loading,
     )  # fmt: skip
     # Two requests that together fill the GPU's blocks, and need more with their first tokens.
     grows = st.builds(
         lambda p, q, between, then: [
-            _add(p, ALMOST, 18), _add(q, ALMOST, 4), STEP, *between, *[STEP] * 3, *then, *[STEP] * 3,
+            arrival(p, ALMOST, 18), arrival(q, ALMOST, 4), STEP, *between, *[STEP] * 3, *then, *[STEP] * 3,
         ],
         st.sampled_from([p for p in PROMPTS if len(p) == 2]), st.sampled_from((["d"], ["e"], ["p"])),
         st.lists(st.one_of(done, done, step, fail), max_size=3), some,
     )  # fmt: skip
-    resets = st.builds(lambda arrival, then, r, more: [arrival, *then, r, *more], add, some, reset, some)
+    resets = st.builds(lambda first, then, r, more: [first, *then, r, *more], add, some, reset, some)
     episodes = st.lists(st.one_of(plain, plain, plain, comes_back, grows, grows, resets), min_size=2, max_size=4)
     # Where there is room for all, nobody is preempted and nothing comes back.
     sizes = st.sampled_from(("tight_gpu", "tight_gpu", "tight_gpu", "tight_both", "tight_cpu", "ample"))
