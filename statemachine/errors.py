@@ -101,6 +101,30 @@ class MissingBlocks(SpecificationViolation):
         )
 
 
+class NotLetIn(SpecificationViolation):
+    """A request computes in a step, and waits, as far as was said: nobody has said that it got its blocks."""
+
+    def __init__(self, request_id: str, state: str) -> None:
+        right = (
+            "it is in no step until finished_recving names it"
+            if state == "loading"
+            else "update_state_after_alloc comes first, also for one that has loaded (its whole table, 0 tokens)"
+        )
+        super().__init__(f"build_connector_meta: request {request_id!r} computes in this step, and is {state}: {right}")
+
+
+class Misshapen(SpecificationViolation):
+    """An argument is not of the shape that ``port`` asks for; the call has changed nothing.
+
+    Args:
+        call: in which it was given.
+        wrong, right: what was given, and what to give.
+    """
+
+    def __init__(self, call: str, wrong: str, right: str) -> None:
+        super().__init__(f"{call}: {wrong}: {right}")
+
+
 class UnknownPolicy(ValueError):
     """No eviction policy has this name."""
 

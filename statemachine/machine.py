@@ -30,6 +30,11 @@ from interlock.statemachine.offload.offering import Offering
 from interlock.statemachine.offload.recency import Recency
 from interlock.statemachine.offload.rules import GroupRules
 from interlock.statemachine.offload.running import Running
+from interlock.statemachine.offload.shapes import (
+    refuse_misshapen_reports,
+    refuse_misshapen_step,
+    refuse_misshapen_table,
+)
 from interlock.statemachine.offload.stores import Stores
 from interlock.statemachine.offload.tracked import NOTHING, BlockTable, Requests, Tracked, Visit
 from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
@@ -188,7 +193,9 @@ class KVOffloadScheduler:
         Raises:
             ImpossibleGrant: not so many external tokens were found, they end within a block, or there are no blocks
                 for them.
+            Misshapen: the table is not flat with one group, or not per group with several.
         """
+        refuse_misshapen_table(request.request_id, block_ids, num_external_tokens, len(self._groups))
         per_group = cast("Sequence[Sequence[int]]", block_ids if len(self._groups) > 1 else (block_ids,))
         tables = tuple([tuple(table) for table in per_group])
         tracked = self._tracked.of(request, "update_state_after_alloc")
@@ -201,9 +208,13 @@ class KVOffloadScheduler:
 
         Raises:
             UnknownRequest: the step names a request that has not arrived, or has ended.
+            NotLetIn: the step computes for a request that was not said to have got its blocks.
             MissingBlocks: a request fills a block that it was not said to have.
+            Misshapen: the step's columns are not of the same requests, or blocks are not given per group.
         """
+        refuse_misshapen_step(step, len(self._groups))
         self._step_is_over()
+        visits, self._visits = self._visits, []  # if one is refused below, it does not come again
         self._preempted = step.preempted
         for request_id in step.preempted:
             if request_id not in self._ended:  # it was preempted between steps, and aborted before this one
@@ -212,11 +223,11 @@ class KVOffloadScheduler:
         # Whose load has failed as a whole has lost its blocks to that (Q15); who was preempted, to the preemption.
         anew = sorted(self._anew.difference(step.preempted)) if self._anew else ()
         self._anew.clear()
-        in_order = not (self._behind or self._visits)
-        self._running.run(step, self._visits, anew)
-        if self._visits:
+        in_order = not (self._behind or visits)
+        self._running.run(step, visits, anew)
+        if visits:
             computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
-            for visit in self._visits:
+            for visit in visits:
                 self._admit(visit)
                 request = visit.tracked.request.request_id
                 self._offering.admitted(request)
@@ -226,7 +237,6 @@ class KVOffloadScheduler:
                     )
                     if self._request_state.get(visit.tracked.key) == "waiting":
                         self._moves.do("admit_loaded", visit.tracked.key)
-            self._visits.clear()
         self._flushes.order()
         if self._stores.finished:
             self._stores.store_what_was_kept()
@@ -246,7 +256,9 @@ class KVOffloadScheduler:
         Raises:
             IllegalTransition: a report on a job that is not open, or one report too many, unless those are contained.
             GuardViolation: with checking, a request in ``finished_recving`` has a load on which some report is due.
+            Misshapen: reports are not numbers of workers by job.
         """
+        refuse_misshapen_reports(output)
         self._step_is_over()
         for job in output.failed:
             if self._moves.loads(job) and (request_id := self._moves.jobs[job].request) in self._tracked:

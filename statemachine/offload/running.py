@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, compress, count, islice, repeat
 from sys import maxsize
 
-from interlock.statemachine.errors import MissingBlocks
+from interlock.statemachine.errors import MissingBlocks, NotLetIn
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.looks import Looks
 from interlock.statemachine.offload.moves import Moves
@@ -43,6 +43,7 @@ class Running:
         self._loaded: dict[str, Tracked] = {}
         """Requests whose loads have ended, until they are let in: from now on their blocks may be found (Q13)."""
         self._looks = Looks(tracked.__getitem__)
+        self._request_state = moves.ledger.function("request_state")
 
     def run(self, step: ScheduledStep, visits: Sequence[Visit], anew: Sequence[str] = ()) -> None:
         """Requests that were running: only those are looked at that got blocks, or have filled one or given one up.
@@ -50,14 +51,16 @@ class Running:
         Args:
             anew: requests that have lost their blocks since the last metadata, and are looked up anew.
         """
+        ids, computed, new = step.request_ids, step.num_computed_tokens, step.new_block_ids
+        visited = {v.tracked.request.request_id for v in visits}
+        if visits:
+            new = [None if request_id in visited else got for request_id, got in zip(ids, new, strict=False)]
+        self._refuse_who_is_not_let_in(ids, visited)
         for request_id in anew:
             self._clear(self._tracked[request_id])
-        ids, computed = step.request_ids, step.num_computed_tokens
-        looked_at, tracked_at, new = self._looks.worth(step), self._looks.at, step.new_block_ids
+        looked_at, tracked_at = self._looks.worth(step), self._looks.at
         if visits:
-            visited = {v.tracked.request.request_id for v in visits}
             looked_at = [at for at in looked_at if ids[at] not in visited]
-            new = [None if request_id in visited else got for request_id, got in zip(ids, new, strict=False)]
         allocated = self._given(zip(compress(tracked_at, new), filter(None, new), strict=True))
         if self._slides is not None:
             allocated = [(request, block) for request, block in allocated if block != NULL_BLOCK]
@@ -78,6 +81,20 @@ class Running:
             scheduled = step.num_scheduled_tokens
             self.publish([(tracked_at[at], computed[at] + scheduled[ids[at]]) for at in looked_at])
             self._looks.were_looked_at(looked_at)
+
+    def _refuse_who_is_not_let_in(self, request_ids: Sequence[str], visited: Collection[str]) -> None:
+        """Who was in the last step goes on; others need their blocks first.
+
+        Raises:
+            NotLetIn: somebody computes, and waits or is being loaded.
+        """
+        if request_ids == self._looks.order:
+            return
+        for request_id in request_ids:
+            if request_id not in self._looks.places and request_id not in visited:
+                state = self._request_state.get(self._tracked[request_id].key)
+                if state != "scheduled":
+                    raise NotLetIn(request_id, str(state))
 
     def _given(self, given: Iterable[tuple[Tracked, Sequence[Sequence[int]]]]) -> list[tuple[str, int]]:
         """Requests that were running get blocks, in each group; who gets which."""

@@ -33,7 +33,7 @@ def test_it_shows_what_the_machines_answer():
     ("call", "what_fails"),
     [
         ("kv.on_new_request(b)", "UnknownRequest"),
-        ("kv.update_state_after_alloc(b, [4, 5, 6], 0)", "Got:\n    [(4, 'B', 7, 2)]"),
+        ("kv.update_state_after_alloc(b, [4, 5, 6], 0)", "NotLetIn: build_connector_meta: request 'B'"),
         ("kv.update_connector_output(ConnectorOutput(completed={1: 1}))", "Expected:\n    False\nGot:\n    True"),
         ("ec.update_state_after_alloc(c, 0)", "NameError"),
     ],

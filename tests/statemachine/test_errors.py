@@ -49,6 +49,17 @@ from interlock.statemachine import errors as e
             "build_connector_meta: request 'A' fills 8 tokens, and has 1 block(s) of 4: give each block that it gets in "
             "new_block_ids, or in update_state_after_alloc if it was waiting",
         ),
+        (
+            e.NotLetIn("A", "waiting"),
+            "build_connector_meta: request 'A' computes in this step, and is waiting: update_state_after_alloc comes "
+            "first, also for one that has loaded (its whole table, 0 tokens)",
+        ),
+        (
+            e.NotLetIn("A", "loading"),
+            "build_connector_meta: request 'A' computes in this step, and is loading: it is in no step until "
+            "finished_recving names it",
+        ),
+        (e.Misshapen("request_finished", "x is 3", "give a list"), "request_finished: x is 3: give a list"),
         (e.UnknownPolicy("fifo", ("lru", "arc")), "unknown eviction policy 'fifo'; known: lru, arc"),
         (e.UnsupportedSwitch("mode lazy is not run", "use eager"), "mode lazy is not run; use eager"),
     ],
