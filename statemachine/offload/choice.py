@@ -24,7 +24,9 @@ class StoreLimits:
     """What is stored; the default is all.
 
     Args:
-        prompt_only: only blocks that hold no token of an answer (vLLM: ``offload_prompt_only``).
+        prompt_only: only blocks that hold no token of an answer (vLLM: ``offload_prompt_only``). The prompt is what the
+            request has when it arrives. (vLLM asks for its length with each step: a session that goes on under one id
+            has a longer prompt there with each turn, and here only once it arrives as a request of its own.)
         blocks_per_request: only the first so many blocks of each request, in each KV cache group; ``None``: all.
         sightings: how many requests have to come to a prefix before it is stored, for the last of them (vLLM:
             ``store_threshold``). Each counts once for each block that could be stored for it, whatever lookups find.
