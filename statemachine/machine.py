@@ -342,9 +342,11 @@ class KVOffloadScheduler:
         if tracked.first_hit is None or (starts and self._rules is not None and self._rules.recounts):
             tracked.first_hit = tracked.local_tokens + visit.external_tokens
         if visit.external_tokens:
+            first_job = self._moves.next_job
             tokens = self._loads.plan(tracked, visit.external_tokens)
             if self._kept is not None:
-                self._kept.load_planned(tracked, tokens)
+                if self._moves.next_job > first_job:  # else its windows need nothing, and nobody will report
+                    self._kept.load_planned(tracked, tokens)
                 for table in tracked.tables:  # the scan goes on behind the hit
                     table.scanned = tokens // table.group.block_size
 

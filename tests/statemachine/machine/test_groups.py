@@ -10,6 +10,7 @@ from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.kept import Kept
 from interlock.statemachine.offload.tracked import BlockTable, Tracked
+from interlock.statemachine.port import ScheduledStep
 
 H = 4
 """Tokens to one hash."""
@@ -250,6 +251,27 @@ def test_a_hit_that_ends_where_a_window_needs_nothing_is_there_at_once(driver):
     d.add("B", ["h1", "h2"])
 
     assert d.match("B") == (8, False)  # the next token begins a stretch
+
+
+def test_a_hit_of_which_nothing_is_loaded_keeps_nothing_in_the_tier(driver):
+    """No load for it ever ends: what it needed makes room like anything else."""
+    d = driver(chunks=1, groups=(ChunkedLocal(2 * H, H),))
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2])
+    (first,) = d.build().store_jobs
+    d.finish("A")
+    d.update(completed=[first.job])
+    b = d.add("B", ["h1", "h2"])
+    assert d.match("B") == (8, False)
+    d.machine.update_state_after_alloc(b, [0, 3], 8)
+    assert d.machine.build_connector_meta(ScheduledStep(("B",), (8,), {"B": 1})).load_jobs == ()
+    d.update()
+    d.finish("B")
+    d.step()
+
+    d.add("C", ["h3", "h4"])
+    d.admit("C", [4, 5])
+    assert pairs(d.build().store_jobs) == [(4, first.chunk)]
 
 
 @pytest.mark.parametrize(
