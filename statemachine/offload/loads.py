@@ -44,8 +44,9 @@ class Loads:
         """
         request, moved = tracked.request, self._moves.chunks.moves
         limit = (request.num_tokens - 1) // self._hash_tokens * self._hash_tokens
-        if tracked.looked_up != (num_computed_tokens, limit, moved):
-            tracked.looked_up = (num_computed_tokens, limit, moved)
+        this = num_computed_tokens, limit, len(request.block_hashes), moved
+        if tracked.looked_up != this:
+            tracked.looked_up = this
             tracked.local_tokens = num_computed_tokens
             tracked.found = self._find(tracked, limit)
         found = tracked.found

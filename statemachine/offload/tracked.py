@@ -64,7 +64,8 @@ class Tracked:
         tables: one per KV cache group.
         local_tokens: leading tokens that were found in the GPU's prefix cache.
         found: what the tier has beyond them, as last looked up.
-        looked_up: what that look-up was for, and the pool's moves then: it holds while nothing has moved.
+        looked_up: what that look-up was for (tokens of the GPU, of the prompt at most, hashes), and the pool's moves
+            then: it holds while nothing has moved.
         first_hit: with how many tokens it first started, from the GPU's cache and the tier; ``None`` before.
         next_look: with how many tokens it fills the next block that is to be published, or is one token past the
             place at which a block slides out.
@@ -77,7 +78,7 @@ class Tracked:
     tables: tuple[BlockTable, ...]
     local_tokens: int = 0
     found: Found = NOTHING
-    looked_up: tuple[int, int, int] | None = None
+    looked_up: tuple[int, int, int, int] | None = None
     first_hit: int | None = None
     next_look: int = 0
     prompt_tokens: int = 0

@@ -253,6 +253,26 @@ def test_a_hit_that_ends_where_a_window_needs_nothing_is_there_at_once(driver):
     assert d.match("B") == (8, False)  # the next token begins a stretch
 
 
+def test_who_comes_back_with_one_more_hash_is_looked_up_again(driver):
+    """A hit may end inside a block that the tier has whole: which one it is, is known only when the block is full."""
+    d = driver(chunks=8, groups=(FullAttention(2 * H),))
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2])
+    (job,) = d.build().store_jobs
+    d.finish("A")
+    d.update(completed=[job.job])
+    b = d.add("B", ["h1"], tokens=7)
+    assert d.match("B") == (0, False)
+    d.admit("B", [3])
+    d.build()
+    d.update()
+    b.num_tokens, b.block_hashes = 8, ["h1", "h2"]
+    d.build(preempted=["B"])
+    d.update()
+
+    assert d.match("B") == (4, True)
+
+
 def test_a_hit_of_which_nothing_is_loaded_keeps_nothing_in_the_tier(driver):
     """No load for it ever ends: what it needed makes room like anything else."""
     d = driver(chunks=1, groups=(ChunkedLocal(2 * H, H),))
