@@ -126,8 +126,8 @@ class KvHarness(Harness):
                 if left := [j.job.id for j in self.jobs if not j.flushed]:
                     return {"issued-jobs-complete": left}
                 return {} if self.open_jobs() else self._kept()
-        # It goes on stepping for a request whose blocks are kept, which with no job open nothing will ever end.
-        return self._kept() if self.unfinished and not self.open_jobs() else None
+        # It goes on stepping, and what is held though no job is open nothing will ever end; all else is not known.
+        return None if self.open_jobs() else self._kept() or None
 
     def _kept(self) -> dict[str, list[str]]:
         """Requests and blocks that are held though no job is open."""
