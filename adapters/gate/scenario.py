@@ -255,6 +255,24 @@ def _full_tier() -> Iterator[Scenario]:
 FULL_TIER = tuple(_full_tier())
 
 
+REFUSED = Scenario.of(
+    "small_tier",
+    [
+        {"op": "add", "request": "A", "prompt": ["p", "q", "s"], "tail": 1, "max_tokens": 1},
+        {"op": "step"},
+        {"op": "complete", "nth": 0},
+        {"op": "add", "request": "B", "prompt": ["u"], "tail": 1, "max_tokens": 1},
+        {"op": "step"},
+        {"op": "add", "request": "C", "prompt": ["w", "x", "y", "z", "a"], "tail": 1, "max_tokens": 1},
+        {"op": "step"},
+        {"op": "step"},
+        *SETTLE,
+    ],
+)
+"""The tier is full of what is being stored, so B's block is not; B has ended when there is room, and what is stored
+then is given away in that very schedule()."""
+
+
 def _resets() -> Iterator[Scenario]:
     """A reset after a store, one while stores are open, and two while requests run; then the same prompt again."""
     tokens: Operation = {"op": "add", "prompt": ["p", "q"], "tail": 1}

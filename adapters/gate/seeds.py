@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from interlock.adapters.gate.scenario import FULL_TIER, PRESSURE, RELOAD, Scenario, from_counterexample
+from interlock.adapters.gate.scenario import FULL_TIER, PRESSURE, REFUSED, RELOAD, Scenario, from_counterexample
 from interlock.proofs.explorer.search import explore
 from interlock.proofs.explorer.trace import events
 from interlock.spec.kv import SPECIFICATION
@@ -18,7 +18,7 @@ ONE_WORKER = {"worker": 1}
 
 @lru_cache(maxsize=1)
 def seeds() -> tuple[Scenario, ...]:
-    """From a failing row of the verdict table for each switch value that has one; reload, preemption, full tier."""
+    """From a failing row of the verdict table for each switch value that has one; then those written out."""
     found: list[Scenario] = []
     for row in _chosen():
         system = elaborate(
@@ -31,7 +31,7 @@ def seeds() -> tuple[Scenario, ...]:
         explored = explore(system, stop_at=[row.property])
         for counterexample in explored.counterexamples:
             found += from_counterexample(events(explored.program, counterexample))
-    return (*dict.fromkeys(found), RELOAD, PRESSURE, *FULL_TIER)
+    return (*dict.fromkeys(found), RELOAD, PRESSURE, *FULL_TIER, REFUSED)
 
 
 def _chosen() -> list[Expectation]:
