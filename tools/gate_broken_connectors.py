@@ -82,7 +82,9 @@ def findings(
 def breaks(finding: Finding, what: str) -> bool:
     """Whether a finding is of a property, or its id begins so; on the connector's side."""
     ids = what.split(" or ")
-    return finding.side == "connector" and any(finding.property == i or finding.id.startswith(f"{i}:") for i in ids)
+    return finding.side == "connector" and any(
+        finding.property == i or f"{finding.id}:".startswith(f"{i}:") for i in ids
+    )
 
 
 def lines_of(row: Broken) -> int:
