@@ -1,5 +1,6 @@
 """Connectors that are broken on purpose: the table says what is there, and the gate finds the quickest of them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,12 @@ QUICK = (
     "simple_rests_while_it_stores",
     "simple_always_keeps",
     "simple_keeps_store_references",
+    "simple_expects_another_worker",
     "offloading_rests_while_it_stores",
 )
-"""One for each property that the first few scenarios show."""
+"""One for each property that the first few scenarios show, and one that keeps the engine from rest."""
+
+PAGE = Path(TESTS).parent / "docs" / "broken-connectors.md"
 
 
 def test_each_is_a_small_patch_in_a_file_of_its_own() -> None:
@@ -30,6 +34,29 @@ def test_each_claims_a_property_by_which_connectors_are_judged() -> None:
     known = {*SPECIFICATION.properties_by_name(), CRASH}
 
     assert {i.partition(":")[0] for row in TABLE if not row.missed for i in row.property_id.split(" or ")} <= known
+
+
+def test_the_page_says_what_the_table_does() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    _, caught, missed = re.split(r"^## (?:Caught|Missed)$", text, flags=re.MULTILINE)
+    missed, _, open_ = missed.partition("\n## The")[0].partition("## Written, not measured")
+    listed = [[c.strip() for c in line.split("|")[1:-1]] for line in caught.splitlines() if re.match(r"\| \w+_", line)]
+    names = {cells[0] for cells in listed}
+    given_up = set(re.findall(r"^\| (\w+_\w+)", missed, flags=re.MULTILINE))
+    not_measured = set(re.findall(r"\b(?:simple|offloading)_\w+", open_))
+    rows = {row.name: row for row in TABLE}
+
+    assert len(listed) == len(names)
+    assert given_up == {name for name, row in rows.items() if row.missed}
+    assert [names | not_measured, names & not_measured] == [rows.keys() - given_up, set()]
+    for name, restores, lines, events, found, *_ in listed:
+        row = rows[name]
+        assert [restores, lines, events, found] == [
+            row.restores, str(lines_of(row)), ", ".join(row.events) or "-", row.property_id
+        ]  # fmt: skip
+    three = sum(bool(rows[name].events) for name in names)
+    assert f"Caught so far: {len(names)}, of which {three} need three events to meet. Missed: {len(given_up)}. " in text
+    assert f"Not measured: {len(not_measured)}.\n" in text
 
 
 @pytest.mark.vllm
