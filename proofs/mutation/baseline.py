@@ -17,6 +17,7 @@ from interlock.proofs.explorer.liveness import check_leads_to
 from interlock.proofs.explorer.monitors import Monitors, owner
 from interlock.proofs.explorer.program import Fault, Program
 from interlock.proofs.explorer.result import PathStep
+from interlock.proofs.mutation.classes import Classes, classes
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.settings import Slice
@@ -24,6 +25,8 @@ from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import Step, System
 
 ROOT = -1
+CLASSES_MAX = 3
+"""Of so many sets of variables the classes are kept: mutants of one action follow one another."""
 
 
 class TooLarge(Exception):
@@ -101,6 +104,7 @@ class Baseline:
         self.scope_exceeded = False
         self._leads_to: dict[str, bool] = {}
         self._sources: dict[str, bytearray] = {}
+        self._classes: dict[frozenset[str], Classes] = {}
         self._explore(states, time.perf_counter() + seconds)
         self._index_sources()
 
@@ -199,6 +203,15 @@ class Baseline:
                 flags[n] = 1
             self._sources[action] = flags
         return self._sources[action]
+
+    def classes(self, symbols: frozenset[str]) -> Classes:
+        """The classes of states that agree on some variables."""
+        found = self._classes.get(symbols)
+        if found is None:
+            if len(self._classes) == CLASSES_MAX:
+                del self._classes[next(iter(self._classes))]
+            found = self._classes[symbols] = classes(self.program.layout, self.states, symbols)
+        return found
 
     def edges_of(self, n: int) -> array[int]:
         """Instance, target, instance, target, … of a state."""

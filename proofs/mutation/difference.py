@@ -93,7 +93,6 @@ class Search:
         """Witnesses of steps that some step that is not the baseline's meets."""
         self.enabled: set[int] = set()
         """Instances that a new state, or a state that differs, enables."""
-        self._different: dict[int, bool] = {}
         self.exact = not self.baseline.scope_exceeded
         """Nothing beyond the scope's bound on integers was left out."""
         self.rests = Rests(self)
@@ -125,7 +124,7 @@ class Search:
         """Visit what the states of a level lead to; the level becomes the next one unless a limit cuts it."""
         mutated, baseline, size = self.mutated, self.baseline, self.size
         reached, parent, following = self.reached, self.parent, self.following
-        states, edges, starts = baseline.states, baseline.edges, baseline.starts
+        edges, starts = baseline.edges, baseline.starts
         everywhere, source = not mutated.same_guard, baseline.is_source(mutated.action)
         most, deadline = self.limits.states, self.limits.deadline
         for at in range(self.expanded, len(self.level)):
@@ -136,13 +135,11 @@ class Search:
             if n >= size:
                 self._expand_new(n)
             else:
-                if everywhere or source[n]:
-                    outcomes = mutated.outcomes(states[n])
-                    if (outcomes or source[n]) and mutated.differs(n, outcomes):
-                        self._expand_different(n, outcomes)
-                        if self.result.kill is not None:
-                            return
-                        continue
+                if (everywhere or source[n]) and mutated.is_different(n):
+                    self._expand_different(n)
+                    if self.result.kill is not None:
+                        return
+                    continue
                 for target in edges[starts[n] + 1 : starts[n + 1] : 2]:
                     if not reached[target]:
                         reached[target] = 1
@@ -201,8 +198,9 @@ class Search:
         pairs = iter(self.baseline.edges_of(n))
         return next(via for via, t in zip(pairs, pairs, strict=True) if t == target)
 
-    def _expand_different(self, n: int, outcomes: list[Outcome]) -> None:
+    def _expand_different(self, n: int) -> None:
         """A state of the baseline in which the action does something else."""
+        outcomes = self.mutated.outcomes(self.baseline.states[n])
         kept = array("i")
         first, end = self.mutated.first, self.mutated.end
         pairs = iter(self.baseline.edges_of(n))
@@ -306,17 +304,11 @@ class Search:
         first, end = self.mutated.first, self.mutated.end
         for key in sorted(self.baseline.met_by_steps.keys() - self.met_by_steps):
             for n, via in self.baseline.met_by_steps[key]:
-                if self.reached[n] and not (first <= via < end and self._differs(n)):
+                if self.reached[n] and not (first <= via < end and self.mutated.is_different(n)):
                     break
             else:
                 return Kill(key, "unreachable")
         return None
-
-    def _differs(self, n: int) -> bool:
-        """Whether the changed action does something else in a state of the baseline."""
-        if n not in self._different:
-            self._different[n] = self.mutated.differs(n, self.mutated.outcomes(self.state(n)))
-        return self._different[n]
 
     def _vacuous(self) -> Kill | None:
         """A property about steps of which the mutant has none, and the baseline has."""
@@ -335,7 +327,7 @@ class Search:
         sources = (n for n in self.baseline.sources(action) if self.reached[n])
         if action != self.mutated.action:
             return any(True for _ in sources)
-        return any(not self._differs(n) for n in sources)
+        return any(not self.mutated.is_different(n) for n in sources)
 
 
 def _wrong(check: Callable[..., bool], *states: State, or_false: bool = True) -> str | None:

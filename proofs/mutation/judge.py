@@ -17,9 +17,9 @@ from interlock.proofs.explorer.trace import events
 from interlock.proofs.mutation.baseline import Baseline, Broken, TooLarge
 from interlock.proofs.mutation.changes import Change, apply, parse
 from interlock.proofs.mutation.difference import Difference, Kill, Limits, Search
-from interlock.proofs.mutation.generate import described
+from interlock.proofs.mutation.generate import described, only
 from interlock.proofs.mutation.mutated import Mutated, with_instances
-from interlock.spec.language.elaborate import elaborate, fold
+from interlock.spec.language.elaborate import Elaborator, elaborate, fold
 from interlock.spec.language.settings import Slice
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import FALSE
@@ -142,12 +142,13 @@ class Judge:
 
     def _judge_change(self, verdict: Verdict, change: Change) -> None:
         changed = apply(self.spec, change)
+        alone = Elaborator(only(changed, change.action))
         lives = [s for s in self.slices if change.action not in s.remove]
         differs, automatic = list[Slice](), set[str]()
         fairness = kept = False
         cut: dict[str, Search | None] = {}
         for s in lives:
-            mutated = self._mutated(s, changed, change.action)
+            mutated = self._mutated(s, changed, change.action, alone)
             if mutated is None:
                 cut[s.name] = None
                 continue
@@ -187,7 +188,7 @@ class Judge:
         elif not cut and not kept:
             notes.append(f"what it changes is in none of {_names(lives)}")
         elif not cut:
-            notes.append(self._equivalence(verdict, changed, change.action, lives))
+            notes.append(self._equivalence(verdict, changed, change.action, alone, lives))
         if change.kind == "drop-conjunct":
             dropped = next(c for c in self.spec.action(change.action).guard if c.id == change.name)
             notes += ["policy: what an implementation may choose"] * dropped.policy
@@ -247,7 +248,9 @@ class Judge:
         write_trace(path, head, events(program, found))
         return str(path)
 
-    def _equivalence(self, verdict: Verdict, changed: Specification, action: str, lives: list[Slice]) -> str:
+    def _equivalence(
+        self, verdict: Verdict, changed: Specification, action: str, alone: Elaborator, lives: list[Slice]
+    ) -> str:
         """Say that a mutant is equivalent, if its graph is also the same at a second size of every slice.
 
         Of each sort some graph must have two elements: what is said of one worker, or of one block, may
@@ -261,7 +264,7 @@ class Judge:
             if not seconds:
                 return f"{same}; {s.name} has no second size within the limits"
             for second in seconds:
-                if self._differs(verdict, second, changed, action):
+                if self._differs(verdict, Mutated(second, changed, action, alone)):
                     return self._difference(verdict, same, second)
                 compared.append((s, second.scope))
         for sort in sorted({sort for s in lives for sort in s.scope}):
@@ -271,7 +274,7 @@ class Judge:
             double = self._double(lives, sort)
             if double is None:
                 return f"{same}; none of them with two of {sort} is within the limits"
-            if self._differs(verdict, double, changed, action):
+            if self._differs(verdict, Mutated(double, changed, action, alone)):
                 return self._difference(verdict, same, double)
             compared.append((double.slice, double.scope))
         verdict.status = "equivalent"
@@ -305,10 +308,10 @@ class Judge:
         baseline = self._baseline(s)
         return BASELINE_STATES if baseline is None else len(baseline.states)
 
-    def _mutated(self, s: Slice, changed: Specification, action: str) -> Mutated | None:
+    def _mutated(self, s: Slice, changed: Specification, action: str, alone: Elaborator) -> Mutated | None:
         self._check_time()
         baseline = self._baseline(s)
-        return None if baseline is None else Mutated(baseline, changed, action)
+        return None if baseline is None else Mutated(baseline, changed, action, alone)
 
     def _baseline(self, s: Slice) -> Baseline | None:
         """The graph of a slice; ``None`` if it is too large to be kept."""
@@ -321,9 +324,8 @@ class Judge:
                 self._baselines[s.name] = None
         return self._baselines[s.name]
 
-    def _differs(self, verdict: Verdict, other: Baseline, changed: Specification, action: str) -> bool:
+    def _differs(self, verdict: Verdict, mutated: Mutated) -> bool:
         """Whether the mutant's graph differs at another size; a property that notices there kills it."""
-        mutated = Mutated(other, changed, action)
         start = self._start(mutated)
         if start is not None:
             self._notices(verdict, Search(mutated, start), MORE_STATES, MORE_SECONDS)

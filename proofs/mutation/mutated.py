@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 
 from interlock.proofs.explorer.layout import State
 from interlock.proofs.explorer.monitors import Monitors
 from interlock.proofs.explorer.program import Fault, Outcome, Program
 from interlock.proofs.mutation.baseline import Baseline
-from interlock.proofs.mutation.generate import only
-from interlock.spec.language.elaborate import elaborate
+from interlock.proofs.mutation.classes import Classes, touched
+from interlock.spec.language.elaborate import Elaborator
 from interlock.spec.language.properties import ActionProperty, BoundaryClause
 from interlock.spec.language.specification import Specification
+
+AT_ONCE = 1_000
+"""The first states, in which most mutants differ, are looked at one by one; of those after them, one per class."""
 
 
 class Mutated:
@@ -25,9 +30,14 @@ class Mutated:
         same: nothing has changed here but perhaps fairness.
     """
 
-    def __init__(self, baseline: Baseline, changed: Specification, action: str) -> None:
+    def __init__(self, baseline: Baseline, changed: Specification, action: str, alone: Elaborator) -> None:
+        """Build.
+
+        Args:
+            alone: elaborates the changed specification with this action only, for every slice.
+        """
         self.baseline, self.action, self.changed = baseline, action, changed
-        system = elaborate(only(changed, action), baseline.switches, baseline.slice, baseline.scope, ())
+        system = alone.system(baseline.switches, baseline.slice, baseline.scope, ())
         step = system.steps[0] if system.steps else None
         old = baseline.steps.get(action)
         known = baseline.actions.get(action)
@@ -46,6 +56,10 @@ class Mutated:
         self.same_guard = step is None or (
             old is not None and [c.term for c in step.guard] == [c.term for c in old.guard]
         )
+        self._touched = touched(baseline.system, old) | touched(system, step)
+        self._source = baseline.is_source(action)
+        self._judged: bytearray | None = None
+        """Per class, 1 if it is known to do the same there, 2 if something else."""
         monitors = baseline.monitors
         self.before_checks, self.step_checks = monitors.before_checks, monitors.step_checks
         self.sought_steps, self.met_by_step = monitors.sought_steps, monitors.met_by_step
@@ -67,12 +81,6 @@ class Mutated:
         self.before_checks = {**self.before_checks, **{n + shift: c for n, c in monitors.before_checks.items()}}
         self.step_checks = {**self.step_checks, **{n + shift: c for n, c in monitors.step_checks.items()}}
 
-    def candidates(self) -> Iterator[int]:
-        """The states in which it may do something else, in the order of their levels."""
-        if self.same_guard:
-            return iter(self.baseline.sources(self.action))
-        return iter(range(len(self.baseline.states)))
-
     def outcomes(self, state: State) -> list[Outcome]:
         """What it does in a state, numbered from 0."""
         return [] if self.successors is None else self.successors(state)
@@ -93,16 +101,39 @@ class Mutated:
                 return True
         return old != new
 
+    @cached_property
+    def _classes(self) -> Classes:
+        """The states that neither the action as it is nor the changed one can tell apart."""
+        return self.baseline.classes(self._touched)
+
+    def is_different(self, n: int) -> bool:
+        """Whether it does something else in a state of the baseline."""
+        if n < AT_ONCE:
+            return self._look(n)
+        if self._judged is None:
+            self._judged = bytearray(len(self._classes.first))
+        which = self._classes.of[n]
+        if not self._judged[which]:
+            self._judged[which] = 2 if self._look(n) else 1
+        return self._judged[which] == 2
+
+    def _look(self, n: int) -> bool:
+        if self.same_guard and not self._source[n]:
+            return False
+        outcomes = self.outcomes(self.baseline.states[n])
+        return bool(outcomes or self._source[n]) and self.differs(n, outcomes)
+
     def first_difference(self) -> int | None:
         """The first state in which it does something else; ``None`` if the graph is the same."""
         if self.same:
             return None
-        states, source = self.baseline.states, self.baseline.is_source(self.action)
-        for n in self.candidates():
-            outcomes = self.outcomes(states[n])
-            if (outcomes or source[n]) and self.differs(n, outcomes):
-                return n
-        return None
+        size = len(self.baseline.states)
+        found = next(filter(self.is_different, range(min(AT_ONCE, size))), None)
+        if found is None and size > AT_ONCE:
+            # The first state of a class stands for all of it.
+            first = self._classes.first
+            found = next(filter(self.is_different, first[bisect_left(first, AT_ONCE) :]), None)
+        return found
 
 
 def with_instances(mutated: Mutated) -> Program:

@@ -52,6 +52,7 @@ class Elaborator:
         self._spec = spec
         self._assembled: dict[str, _Assembled] = {}
         self._folded: dict[tuple[str, tuple[str, ...]], Step] = {}
+        self._variables: dict[frozenset[tuple[str, str]], tuple[Variable, ...]] = {}
 
     @property
     def steps(self) -> Iterable[Step]:
@@ -88,7 +89,7 @@ class Elaborator:
             slice=slice_,
             scope={**slice_.scope, **(scope or {})},
             int_max=slice_.int_max,
-            variables=tuple(v for v in _variables(spec, switches) if v.name not in drop),
+            variables=tuple(v for v in self._all_variables(switches) if v.name not in drop),
             steps=tuple(steps),
             properties=tuple(_fold_property(p, switches) for p in properties if applies(p, switches, slice_.name)),
             never=never,
@@ -96,6 +97,13 @@ class Elaborator:
         if slice_.drop:
             refuse_if_open(slice_, readers(system.variables, system.steps, system.properties))
         return system
+
+    def _all_variables(self, switches: dict[str, str]) -> tuple[Variable, ...]:
+        key = frozenset(switches.items())
+        found = self._variables.get(key)
+        if found is None:
+            found = self._variables[key] = tuple(_variables(self._spec, switches))
+        return found
 
     def _step(self, action: Action, switches: dict[str, str]) -> Step:
         whole = self._assembled.get(action.name)
