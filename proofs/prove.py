@@ -22,6 +22,7 @@ from interlock.proofs.smt.conditions import Condition
 from interlock.proofs.smt.induction import givers, proved_ids
 from interlock.proofs.smt.outcome import ProvedProperty
 from interlock.proofs.smt.proof import Proof
+from interlock.proofs.smt.shared import Shared
 from interlock.proofs.smt.work import Pool
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.properties import Invariant, Witness
@@ -133,9 +134,9 @@ def run_prove(
             own = wanted[system.spec.name]
             if not own:
                 continue
-            desk = pool.desk(system, own)
+            desk, shared = pool.desk(system, own), Shared()
             for p in own:
-                begun[p] = threads.submit(Proof(system, p, solvers, desk, deadline, report).outcome)
+                begun[p] = threads.submit(Proof(system, p, solvers, desk, deadline, report, shared).outcome)
         owners = {p: s for s in systems for p in wanted[s.spec.name]}
         for p, future in begun.items():
             outcome = future.result()

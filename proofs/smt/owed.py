@@ -40,6 +40,10 @@ class Obligation:
     at_start: bool = False
     enabled: bool = True
 
+    def __hash__(self) -> int:
+        # Its name alone: a term is walked to its leaves for its hash.
+        return hash(self.name)
+
     @property
     def place(self) -> str:
         """The action, ``start`` or ``state``."""

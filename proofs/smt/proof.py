@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -14,7 +14,9 @@ from interlock.proofs.smt.cti import Cti
 from interlock.proofs.smt.goals import Uses
 from interlock.proofs.smt.induction import Induction, invariant, invariants_of
 from interlock.proofs.smt.outcome import ProvedProperty, Solvers
+from interlock.proofs.smt.owed import Obligation
 from interlock.proofs.smt.runs import Run
+from interlock.proofs.smt.shared import Shared, fits, taken
 from interlock.proofs.smt.work import Desk, Pool, Worker
 from interlock.spec.language.system import System
 
@@ -37,6 +39,7 @@ class Proof:
     Args:
         deadline: by ``time.time()``; obligations that are not asked by then are unknown.
         report: called with what is being done, how much of it is done, and how much there is.
+        shared: what it has in common with other proofs of the system.
     """
 
     system: System
@@ -45,6 +48,7 @@ class Proof:
     desk: Desk
     deadline: float
     report: Report
+    shared: Shared = field(default_factory=Shared)
     induction: Induction = field(init=False)
     answers: dict[str, dict[Solver, Asked]] = field(init=False, default_factory=dict)
 
@@ -78,13 +82,35 @@ class Proof:
             self._ask(solver, frozenset(unknown), PATIENCE)
 
     def _ask(self, solver: Solver, only: frozenset[str] | None, patience: float = 1.0) -> None:
-        """Ask about all obligations, or those named."""
-        places = dict.fromkeys(o.place for o in self.induction.obligations if only is None or o.name in only)
+        """Ask about all obligations, or those named, but those that another proof of the system has proved for this."""
+        wanted = [o for o in self.induction.obligations if only is None or o.name in only]
+        others = self.shared.claim(solver, wanted)
+        mine = [o for o in wanted if o not in others]
+        try:
+            self._ask_solver(solver, mine, patience)
+        finally:
+            # Also if it is interrupted: other proofs wait for this one's answers, and it for none before here.
+            self.shared.settle(solver, mine, [self.answers[o.name][solver] for o in mine if self._has(solver, o)])
+        open_: list[Obligation] = []
+        for o, answer in others.items():
+            asked = answer.result()
+            if asked is not None and fits(asked, self.induction):
+                self.answers.setdefault(o.name, {})[solver] = taken(asked)
+            else:
+                open_.append(o)
+        self._ask_solver(solver, open_, patience)
+
+    def _has(self, solver: Solver, o: Obligation) -> bool:
+        return solver in self.answers.get(o.name, {})
+
+    def _ask_solver(self, solver: Solver, wanted: Sequence[Obligation], patience: float) -> None:
+        only = frozenset(o.name for o in wanted)
+        places = dict.fromkeys(o.place for o in wanted)
         timeout = TIMEOUT_S[solver] * patience
         known = {name: a.uses for name, by in self.answers.items() for a in by.values() if a.uses}
         of_place: dict[str, dict[str, tuple[Uses, ...]]] = {p: {} for p in places}
-        for o in self.induction.obligations:
-            if o.place in of_place and o.name in known:
+        for o in wanted:
+            if o.name in known:
                 of_place[o.place][o.name] = known[o.name]
         futures = {
             self.desk.submit(
