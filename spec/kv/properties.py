@@ -24,6 +24,7 @@ from interlock.spec.kv.coverage import (
     WITH_CONTENT,
     WITH_LOADS,
 )
+from interlock.spec.kv.flushing import FLUSHING
 from interlock.spec.kv.judging import is_a_target, is_stored, live, live_load, live_store, open_store, under_way
 from interlock.spec.kv.lazy import LAZY_STORES
 from interlock.spec.kv.lemmas import LEMMAS, WELL_COUNTED
@@ -112,7 +113,7 @@ SERVED = Invariant(
         "A computed, hashed block that a store scan has passed over is being read by a store of its own or has "
         "its hash in a ready chunk, unless its own store failed, the scan found no room, or the chunk was evicted."
     ),
-    slices=(TINY, STORE, FINISH, FINISH_TWICE),
+    slices=(TINY, STORE, FINISH, FINISH_TWICE, TWO_CHUNKS),
     applies=store_mode.is_("eager"),
     formula=forall(b, _passed_over >> (_own_store | is_stored(b))),
     premise=exists(b, _passed_over),
@@ -408,6 +409,7 @@ PROPERTIES: tuple[Property, ...] = (
     *OWNERSHIP,
     *RESETS,
     *STABLE,
+    *FLUSHING,
     *REFERENCES,
     *LAZY_STORES,
     *BOOKKEEPING,

@@ -90,6 +90,17 @@ PASSED_WAS_SCANNED = ActionProperty(
     formula=Primed(body=scanned(r, b)) & ~scanned(r, b),
 )
 
+CURSOR_STAYS = ActionProperty(
+    id="metadata-moves-no-cursor",
+    policy=True,
+    source="contract I-50, J3, R-26",
+    doc="With the metadata of a step no scan begins anew: what a request that goes on has passed, it has passed.",
+    slices=(TINY, DEDUP, BUSY),
+    applies=store_mode.is_("eager"),
+    actions=("build_connector_meta",),
+    formula=forall(r, b, request_state(r).ne(request_states["finished"]) >> unchanged(scanned(r, b))),
+)
+
 _a_word = scan_results.one_of(scan_result(b), "passed", "passed_again")
 _first_word = Primed(body=scan_result(b).eq(scan_results["passed"]))
 _evicted = scan_result(b).eq(scan_results["evicted"])
@@ -232,7 +243,7 @@ FINISH_STORED_ONCE = ActionProperty(
     formula=forall(c2, chunk_state(c2).eq(chunk_states["ready"]) >> chunk_hash(c2).ne(h)),
 )
 
-CURSORS = (CURSOR_IS_OF_ITS_ALLOCATION, CURSOR_HAS_A_REASON, PASSED_WAS_SCANNED)
+CURSORS = (CURSOR_IS_OF_ITS_ALLOCATION, CURSOR_HAS_A_REASON, PASSED_WAS_SCANNED, CURSOR_STAYS)
 SCANS = (
     STORE_SCAN_PASSES, FINISH_SCAN_PASSES, SKIP_HAS_ITS_WORD, SCANS_LOOK_AT, STORED_ONCE, FINISH_STORED_ONCE,
     EVICTION_EXCUSES, FAILURE_EXCUSES, LAST_FAILURE_EXCUSES,

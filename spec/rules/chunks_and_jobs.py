@@ -149,6 +149,7 @@ CHUNKS_AND_JOBS = (
             "loaded-chunk-is-not-stored-again",
             "cursor-within-mirror",
             "cursor-goes-back-only-after-a-preemption",
+            "metadata-moves-no-cursor",
         ),
     ),
     Rule(
@@ -159,6 +160,7 @@ CHUNKS_AND_JOBS = (
         standing=("implied",),
         properties=(
             "all-stores-of-a-request-are-tracked",
+            "metadata-forgets-only-who-is-over",
             "absent-request-left-nothing",
             "operation-has-its-requester",
             "no-operation-outlives-its-request",

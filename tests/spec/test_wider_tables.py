@@ -1,4 +1,4 @@
-"""A table with one row too many, or an update that does too much, is noticed: mutants take away, and never add."""
+"""A table with one row too many, or an update that does too much or something else, is noticed: mutants take away."""
 
 from __future__ import annotations
 
@@ -110,6 +110,37 @@ def _of_all_in(said: str, symbol: str) -> Callable[[Action], Action]:
     )
 
 
+def _said_otherwise(symbol: str, leaf: Callable[[T.Term], T.Term | None]) -> Callable[[Action], Action]:
+    """Updates of a variable with some terms in their values and conditions replaced."""
+
+    def changed(a: Action) -> Action:
+        updates = (
+            u.model_copy(update={"value": T.transform(u.value, leaf), "when": T.transform(u.when, leaf)})
+            if u.symbol == symbol
+            else u
+            for u in a.updates
+        )
+        return a.model_copy(update={"updates": tuple(updates)})
+
+    return changed
+
+
+def _no_store_counts(t: T.Term) -> T.Term | None:
+    """That stores of a request are open is forgotten."""
+    return FALSE if isinstance(t, T.Exists) and T.symbols(t) == {"tracked"} else None
+
+
+def _whatever_is_there(t: T.Term) -> T.Term | None:
+    """What a block holds is not looked at."""
+    return TRUE if isinstance(t, T.Apply) and t.symbol == "gpu_value" else None
+
+
+def _other_prefixes(t: T.Term) -> T.Term | None:
+    """Chunks of other prefixes, in place of those of the same one."""
+    both = isinstance(t, T.Eq) and all(isinstance(s, T.Apply) and s.symbol == "chunk_hash" for s in (t.left, t.right))
+    return ~t if both else None
+
+
 def _held_for_what_is_ahead(a: Action) -> Action:
     """An item keeps its slot up to the last place at which the prompt has it, taken there or not."""
     _p = position.var("px")
@@ -162,6 +193,27 @@ ACTIONS = {
     "one eviction excuses the blocks of other prefixes": (
         "kv", "two_chunks", "evict", _of_all_in("block_hash", "scan_result"),
         "an-eviction-excuses-what-was-served-by-its-chunk",
+    ),
+    "every metadata begins the scans anew": (
+        "kv", "dedup", "build_connector_meta", _always("scanned"), "metadata-moves-no-cursor",
+    ),
+    "an eviction excuses nothing while another prefix is there": (
+        "kv", "two_chunks", "evict", _said_otherwise("scan_result", _other_prefixes), "computed-and-kept-is-served",
+    ),
+    "a flush saves any prefix, whatever its source holds": (
+        "kv", "tiny", "run_step", _said_otherwise("cpu_value", _whatever_is_there),
+        "a-flush-saves-what-its-source-holds",
+    ),
+    "every metadata forgets what was answered": (
+        "mirror", "mirror_saves", "build_connector_meta", _always("hit"), "metadata-forgets-only-who-is-over",
+    ),
+    "a request that has ended is forgotten while it is stored": (
+        "mirror", "mirror_saves", "build_connector_meta", _said_otherwise("known", _no_store_counts),
+        "metadata-forgets-only-who-is-over",
+    ),
+    "the rows of a request that has ended are forgotten while it is stored": (
+        "mirror", "mirror_saves", "build_connector_meta", _said_otherwise("mirror_row", _no_store_counts),
+        "metadata-forgets-only-who-is-over",
     ),
     "every metadata flushes every slot": (
         "groups", "store_ends", "build_connector_meta", _sent_always("flush_order"),
