@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.delivery.coverage import AGAIN, HANDING, LEASE, READ, SHORT, TWO
+from interlock.spec.delivery.coverage import AGAIN, HANDING, LEASE, PREFILLS, READ, SHORT, TWO
 from interlock.spec.delivery.predicates import registered
 from interlock.spec.delivery.vocabulary import (
     acks_due,
@@ -169,7 +169,7 @@ PARAMETERS = Invariant(
     id="transfer-parameters-travel-together",
     source="B-142 sglang #30233",
     doc="That a prefill is incomplete is said with the transfer parameters, and only with them.",
-    slices=(SHORT,),
+    slices=(SHORT, PREFILLS),
     formula=forall(r, (offer_short(r) > 0) >> (offer(r) > 0)),
     premise=exists(r, offer_short(r) > 0),
 )

@@ -133,6 +133,14 @@ STORED_IS_HELD = Invariant(
     formula=forall(b, stored(b) >> exists(r, in_table(r, b))),
     premise=exists(b, stored(b)),
 )
+STORED_BY_A_STORE = ActionProperty(
+    id="only-a-store-that-ran-stores-its-block",
+    source="contract J11; B-189 FlexKV #176",
+    doc="The end of a task makes its own block a stored one, if the task was a store that was started; and no other.",
+    slices=(TABLES, BLOCKS),
+    actions=("task_ends",),
+    formula=forall(b, Primed(body=stored(b)) >> (stored(b) | (~task_loads(t) & _started & task_block(t).eq(b)))),
+)
 STARTED_TO_SOME_END = ActionProperty(
     id="a-store-that-starts-has-something-to-store",
     source="B-189 FlexKV #176; contract 5(e)",
@@ -205,7 +213,7 @@ _witness = witnesses_of("tiers", *TASKS)
 
 TASK_PROPERTIES = (
     LEAVES_TABLES, GOES_BACK_UNSTORED, PLANS_KNOW, TARGET_BELONGS, STORE_KEEPS, NOT_DROPPED, STORED_IS_HELD,
-    ONE_OWNER, TASK_WITH_WORKER, HOLDER_STAYS, STARTED_TO_SOME_END,
+    STORED_BY_A_STORE, ONE_OWNER, TASK_WITH_WORKER, HOLDER_STAYS, STARTED_TO_SOME_END,
     END_TOLD_ONCE, ESCAPES, SAID_AT_ONCE,
     ALL_STARTED, FORWARDED, ALL_LEAVE,
     _witness(

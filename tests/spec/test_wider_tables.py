@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from interlock.proofs.check import run_check
+from interlock.spec.delivery.vocabulary import d
 from interlock.spec.encoder.predicates import stands
 from interlock.spec.encoder.vocabulary import feature_item, i, p, position, r
 from interlock.spec.language import terms as T
@@ -125,6 +126,17 @@ def _said_otherwise(symbol: str, leaf: Callable[[T.Term], T.Term | None]) -> Cal
     return changed
 
 
+def _takes_the_length_of_any(a: Action) -> Action:
+    """A consumer takes what was said to the consumer that its own id, at its side, is the id of here."""
+    receives = tuple(r.model_copy(update={"args": (d,)}) if r.channel == "offer_short" else r for r in a.receives)
+    return a.model_copy(update={"receives": receives})
+
+
+def _loads_count(t: T.Term) -> T.Term | None:
+    """That a task is a store is not looked at."""
+    return TRUE if isinstance(t, T.Not) and T.symbols(t) == {"task_loads"} else None
+
+
 def _no_store_counts(t: T.Term) -> T.Term | None:
     """That stores of a request are open is forgotten."""
     return FALSE if isinstance(t, T.Exists) and T.symbols(t) == {"tracked"} else None
@@ -214,6 +226,13 @@ ACTIONS = {
     "the rows of a request that has ended are forgotten while it is stored": (
         "mirror", "mirror_saves", "build_connector_meta", _said_otherwise("mirror_row", _no_store_counts),
         "metadata-forgets-only-who-is-over",
+    ),
+    "a load that ends makes its block a stored one": (
+        "tiers", "task_tables", "task_ends", _said_otherwise("stored", _loads_count),
+        "only-a-store-that-ran-stores-its-block",
+    ),
+    "a consumer takes the word on the length of another's prefill": (
+        "delivery", "two_prefills", "peer_hears", _takes_the_length_of_any, "transfer-parameters-travel-together",
     ),
     "every metadata flushes every slot": (
         "groups", "store_ends", "build_connector_meta", _sent_always("flush_order"),
