@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.delivery.coverage import AGAIN, CONTENT, DRAIN, LEASE, OF_TWO, PREFILLS, READ, REPORTS, TWO
+from interlock.spec.delivery.coverage import AGAIN, CONTENT, DRAIN, LEASE, MERGED, OF_TWO, PREFILLS, READ, REPORTS, TWO
 from interlock.spec.delivery.vocabulary import (
     answer,
     beaten,
@@ -102,7 +102,7 @@ ONE_MERGE = ActionProperty(
     id="reports-are-merged-by-request",
     source="B-185 ROCm/ATOM #2000; contract R-48, I-71",
     doc="Merging what is reported of one request leaves what is reported of the others.",
-    slices=(REPORTS,),
+    slices=(MERGED,),
     actions=("merge_reports",),
     formula=forall(
         _k,

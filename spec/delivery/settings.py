@@ -171,7 +171,15 @@ SLICES = (
     ),
     _slice("composite_load", "Two sub-connectors: hits, locks, the grant and the load.", _PARTS, connector=2),
     _slice("composite_finish", "Two sub-connectors: parameters at the finish, merged reports.", _REPORTS, connector=2),
-    _slice("drained_ranks", "Two ranks abort a push and wait for its end.", _DRAIN, worker=2),
+    _slice(
+        "merged_reports",
+        "Merged reports of two requests.",
+        ("sub_reports_finished", "sub_reports_failed", "merge_reports"),
+        request=2,
+    ),
+    _slice(
+        "drained_ranks", "Two ranks abort a push, of either request, and wait for its end.", _DRAIN, worker=2, request=2
+    ),
     _slice("receive_store", "Two tensors through a store with room for one.", _STORE, request=2),
 )
 
