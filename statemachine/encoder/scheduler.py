@@ -293,9 +293,9 @@ class EncoderCacheScheduler:
         return tracked
 
     def _close_visit(self) -> None:
-        if self._visit is not None:
-            self._entries.advance(self._visit)
-            self._visit = None
+        visit, self._visit = self._visit, None  # if it is refused, it does not come again
+        if visit is not None:
+            self._entries.advance(visit)
 
     def _go_on(self, key: str) -> None:
         self._do("resume" if self._state[key] == "stalled" else "go_on", key)
