@@ -56,7 +56,7 @@ class Mutated:
         self.same_guard = step is None or (
             old is not None and [c.term for c in step.guard] == [c.term for c in old.guard]
         )
-        self._touched = touched(baseline.system, old) | touched(system, step)
+        self._system, self._step = system, step
         self._source = baseline.is_source(action)
         self._judged: bytearray | None = None
         """Per class, 1 if it is known to do the same there, 2 if something else."""
@@ -104,7 +104,9 @@ class Mutated:
     @cached_property
     def _classes(self) -> Classes:
         """The states that neither the action as it is nor the changed one can tell apart."""
-        return self.baseline.classes(self._touched)
+        before = self.baseline
+        as_it_is, changed = touched(before.system, before.steps.get(self.action)), touched(self._system, self._step)
+        return before.classes(as_it_is | changed)
 
     def is_different(self, n: int) -> bool:
         """Whether it does something else in a state of the baseline."""
