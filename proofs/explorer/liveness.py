@@ -165,10 +165,16 @@ class _Fairness:
             [i for i, instance in enumerate(program.instances) if instance.step.action.fairness is kind]
             for kind in (Fairness.WEAK, Fairness.STRONG)
         )
+        self._fair = frozenset((*self._weak, *self._strong))
 
     def judge(self, graph: Graph, component: list[int], inside: set[int]) -> list[Reason] | set[int]:
         """Reasons why the component is fair; else the states of it that may still be (perhaps none)."""
         assert graph.edges is not None
+        if len(component) == 1:
+            # Most are a single state without a step to itself: what is fair and enabled there is not taken.
+            edges = graph.edges[component[0]]
+            if component[0] not in edges[1::2] and not self._fair.isdisjoint(edges[::2]):
+                return set()
         taken: dict[int, int] = {}
         enabled_in: dict[int, set[int]] = {}
         for state in component:

@@ -34,8 +34,7 @@ class MutantGraph:
         edges = self._search.baseline.edges_of(n) if other is None else other
         if self._order is not None:
             edges = edges[:]
-            for at in range(1, len(edges), 2):
-                edges[at] = self._index[edges[at]]
+            edges[1::2] = array("i", map(self._index.__getitem__, edges[1::2]))
         return edges
 
     def path(self, number: int) -> tuple[State, tuple[PathStep, ...]]:
