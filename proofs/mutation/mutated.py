@@ -17,7 +17,7 @@ from interlock.spec.language.elaborate import Elaborator
 from interlock.spec.language.properties import ActionProperty, BoundaryClause
 from interlock.spec.language.specification import Specification
 
-AT_ONCE = 1_000
+AT_ONCE = 100
 """The first states, in which most mutants differ, are looked at one by one; of those after them, one per class."""
 
 
