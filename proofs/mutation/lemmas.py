@@ -47,7 +47,7 @@ class Lemmas:
                     continue
                 name = asked.obligation
                 refuted = asked.answer == "failed" or find_cti(rest.system, rest.named(name), rest.invariants)
-                if refuted and self._proved(whole, name):
+                if refuted and self._proved(property_id, whole.named(name).place, name):
                     return name, []
                 unknown.append(name)
         return None, unknown
@@ -70,9 +70,10 @@ class Lemmas:
             self._whole[property_id] = Induction(system, invariants_of(system, property_id))
         return self._whole[property_id]
 
-    @staticmethod
-    def _proved(whole: Induction, name: str) -> bool:
+    def _proved(self, property_id: str, place: str, name: str) -> bool:
         """Whether all lemmas together prove it, so that its failure is for want of one."""
-        place = whole.named(name).place
+        if any(a.obligation == name and a.answer == "proved" for a in self._answers[property_id, place]):
+            return True
+        whole = self._induction(property_id)
         (asked,) = whole.ask("z3", place, 2 * TIMEOUT_S, only=frozenset([name]))
         return asked.answer == "proved"
