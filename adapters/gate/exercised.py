@@ -48,6 +48,11 @@ def pooled(word: str) -> Kind:
     return lambda seen: word in seen.pool.split(", ")
 
 
+def several_workers(seen: Seen) -> bool:
+    """It was played on several workers."""
+    return any(word.endswith(" workers") for word in seen.pool.split(", "))
+
+
 def failed(plans: str) -> Kind:
     """A job has failed that was planned by this event."""
     return lambda seen: not _jobs(seen, plans).isdisjoint(_jobs(seen, "acknowledge_failure"))

@@ -35,6 +35,22 @@ POOLS: dict[str, dict[str, int]] = {
 """Pool sizes to draw from; tests that never fill a pool miss most faults."""
 
 
+def sizes_of(pool: str) -> dict[str, int]:
+    """The sizes that a pool's words name: one of :data:`POOLS`, and how many workers there are, if more than one."""
+    size, *more = pool.split(", ")
+    workers = [int(word.split()[0]) for word in more if word.endswith(" workers")]
+    return POOLS[size] | ({"workers": workers[0]} if workers else {})
+
+
+def with_workers(pool: str, workers: int) -> str:
+    """The pool's words for an engine of so many workers."""
+    return pool if workers == 1 else f"{pool}, {workers} workers"
+
+
+WORKERS = st.sampled_from((1, 1, 1, 2))
+WHO = st.sampled_from((None, None, 0, 1))
+"""The worker that ends a job, or all of them: one of several tells late, or fails where another does not."""
+
 SETTLE: tuple[Operation, ...] = (
     {"op": "step"},
     *({"op": "complete", "nth": 0} for _ in range(3)),
@@ -45,7 +61,7 @@ SETTLE: tuple[Operation, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Operations on a fresh engine with one of :data:`POOLS`."""
+    """Operations on a fresh engine with the sizes of a pool (:func:`sizes_of`)."""
 
     pool: str
     operations: tuple[tuple[tuple[str, Any], ...], ...]
@@ -97,9 +113,8 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.
     resets = st.builds(lambda first, then, r, more: [first, *then, r, *more], add, moves(), reset, moves())
     episode = st.one_of(plain, plain, plain, resets, comes_back(reset), grows(moves()))
     episodes = st.lists(episode, min_size=2, max_size=requests_max)
-    return st.builds(
-        lambda pool, listed: named(pool, [o for e in listed for o in e]), st.sampled_from(list(pools)), episodes
-    )
+    drawn = st.builds(with_workers, st.sampled_from(list(pools)), WORKERS)
+    return st.builds(lambda pool, listed: named(pool, [o for e in listed for o in e]), drawn, episodes)
 
 
 def comes_back(*more: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[Operation]]:
@@ -142,11 +157,16 @@ def arrival(prompt: list[str], tail: int | str = 1, max_tokens: int | str = 1) -
 def moves(*more: st.SearchStrategy[Operation]) -> st.SearchStrategy[list[Operation]]:
     """What happens after an arrival: a few operations, of these too."""
     step, settle = st.just({"op": "step"}), st.just({"op": "settle"})
-    complete = st.builds(lambda n: {"op": "complete", "nth": n}, st.integers(0, 3))
-    copy = st.builds(lambda n: {"op": "copy", "nth": n}, st.integers(0, 3))
+    complete = st.builds(lambda n, w: _of_one({"op": "complete", "nth": n}, w), st.integers(0, 3), WHO)
+    copy = st.builds(lambda n, w: _of_one({"op": "copy", "nth": n}, w), st.integers(0, 3), WHO)
     abort = st.builds(lambda n: {"op": "abort", "request": n}, st.integers(0, 7))
     # Twice what scenarios need most; Hypothesis picks evenly.
     return st.lists(st.one_of(settle, step, settle, step, complete, copy, abort, *more), min_size=1, max_size=4)
+
+
+def _of_one(operation: Operation, worker: int | None) -> Operation:
+    """The operation as of one worker, or as it is: of all."""
+    return operation if worker is None else operation | {"worker": worker}
 
 
 def named(pool: str, operations: list[Operation]) -> Scenario:
@@ -241,6 +261,15 @@ PRESSURE = Scenario.of(
 back, its first block is in the tier only, and that store is open still."""
 
 
+def apart(scenario: Scenario) -> Scenario:
+    """The same with two workers, of which one tells of the end of each job a step before the other."""
+    operations: list[Operation] = []
+    for o in scenario.plain():
+        second, first = ({**o, "worker": worker} for worker in (0, 1))
+        operations += [first, {"op": "step"}, second] if o["op"] == "complete" else [o]
+    return Scenario.of(with_workers(scenario.pool, 2), operations)
+
+
 def _full_tier() -> Iterator[Scenario]:
     """A prompt is loaded from a tier that it fills, and another is stored meanwhile; also once its request has left."""
     prompt: Operation = {"op": "add", "request": "A", "prompt": ["p", "q"], "tail": 1, "max_tokens": 1}
@@ -316,12 +345,17 @@ def in_words(o: Operation) -> str:
         case "step":
             return "the engine steps"
         case "complete":
-            return f"open job {o['nth']} (oldest first) completes with the next step"
+            return f"open job {o['nth']} (oldest first) completes with the next step{_on(o)}"
         case "copy":
-            return f"the bytes of job {o['nth']} (oldest first) move"
+            return f"the bytes of job {o['nth']} (oldest first) move{_on(o)}"
         case "fail":
-            return f"the copy of job {o['nth']} (oldest first, of those still to move) fails"
+            return f"the copy of job {o['nth']} (oldest first, of those still to move) fails{_on(o)}"
         case "reset":
             return "the cache is reset" + (", and running requests are preempted for it" if o["running"] else "")
         case _:
             return f"{o['request']} is aborted"
+
+
+def _on(o: Operation) -> str:
+    worker = o.get("worker")
+    return "" if worker is None else f", on worker {worker}"

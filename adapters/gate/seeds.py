@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from interlock.adapters.gate.scenario import FULL_TIER, PRESSURE, REFUSED, RELOAD, Scenario, from_counterexample
+from interlock.adapters.gate.scenario import FULL_TIER, PRESSURE, REFUSED, RELOAD, Scenario, apart, from_counterexample
 from interlock.proofs.explorer.search import explore
 from interlock.proofs.explorer.trace import events
 from interlock.spec.kv import SPECIFICATION
@@ -13,7 +13,7 @@ from interlock.spec.language.properties import LeadsTo
 from interlock.spec.language.settings import Expectation
 
 ONE_WORKER = {"worker": 1}
-"""Counterexamples need one worker less to be found, and the gate's harness has one."""
+"""Counterexamples need one worker less to be found; what two do is played beside them."""
 
 
 @lru_cache(maxsize=1)
@@ -31,7 +31,8 @@ def seeds() -> tuple[Scenario, ...]:
         explored = explore(system, stop_at=[row.property])
         for counterexample in explored.counterexamples:
             found += from_counterexample(events(explored.program, counterexample))
-    return (*dict.fromkeys(found), RELOAD, PRESSURE, *FULL_TIER, REFUSED)
+    more = (RELOAD, PRESSURE, *FULL_TIER, REFUSED)
+    return (*dict.fromkeys(found), *more, *map(apart, more))
 
 
 def _chosen() -> list[Expectation]:

@@ -45,6 +45,8 @@ class Sizes:
     max_model_len: int = 2048
     depth: int = 1
     """Steps that are scheduled before the output of the first is there: 2 is vLLM's asynchronous scheduler."""
+    workers: int = 1
+    """Ranks of a tensor-parallel engine; each has its part of every block."""
     chunk: int = 0
     """Tokens that a prompt is computed by while another request is there (long_prefill_token_threshold); 0: all."""
 
@@ -180,8 +182,8 @@ class Constructor:
 
     def _default_extra(self) -> dict[str, Any]:
         """Defaults for the known connectors, so that exactly `cpu_chunks` chunks are usable."""
-        page = self.kv_spec.page_size_bytes
-        rounded = -(-page // PAGE) * PAGE
+        page = self.kv_spec.page_size_bytes * self.sizes.workers  # vLLM shares cpu_bytes_to_use out to them
+        rounded = -(-self.kv_spec.page_size_bytes // PAGE) * PAGE * self.sizes.workers
         chunks = self.sizes.cpu_chunks
         known: dict[str, dict[str, Any]] = {
             # offload_prompt_only hides stores of decoded blocks (0.23+; ignored before).
@@ -212,15 +214,19 @@ class Constructor:
             CacheConfig,
             DeviceConfig,
             ModelConfig,
+            ParallelConfig,
             SchedulerConfig,
             VllmConfig,
         )
 
         _register_tiny_model()
-        sizes, images = self.sizes, {}
+        sizes = self.sizes
+        changed: dict[str, Any] = {}
         if self.target.kind == "ec":
             tiny_images.register()
-            images = {"hf_overrides": {"architectures": [tiny_images.ARCHITECTURE]}}
+            changed["architectures"] = [tiny_images.ARCHITECTURE]
+        if sizes.workers > 1:
+            changed |= {"num_attention_heads": sizes.workers, "num_key_value_heads": sizes.workers}  # one for each
         fields = {f.name for f in dataclasses.fields(SchedulerConfig)}
         scheduler_wanted: dict[str, Any] = {
             "max_num_seqs": sizes.max_num_seqs,
@@ -243,9 +249,12 @@ class Constructor:
                     dtype="float32",
                     max_model_len=sizes.max_model_len,
                     enforce_eager=True,
-                    **images,
+                    **({"hf_overrides": changed} if changed else {}),
                 ),
                 cache_config=cache_config,
+                parallel_config=ParallelConfig(
+                    tensor_parallel_size=sizes.workers, distributed_executor_backend="mp" if sizes.workers > 1 else None
+                ),
                 scheduler_config=scheduler_config,
                 device_config=DeviceConfig("cpu"),
                 **self._transfer_config(),

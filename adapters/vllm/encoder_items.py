@@ -24,8 +24,9 @@ from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor, Feature
 from interlock.adapters.vllm.encoder import EncoderScheduler, EncoderShim, EncoderShimWorkerMetadata
 from interlock.adapters.vllm.ghost import Fault
-from interlock.adapters.vllm.harness import model_output, sampled
+from interlock.adapters.vllm.harness import sampled
 from interlock.adapters.vllm.left_waiting import left_waiting
+from interlock.adapters.vllm.reports import model_output
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.adapters.vllm.tiny_images import IMAGE, PROMPT
 from interlock.statemachine.encoder import EncoderMetadata, Transfer, read_mm_features

@@ -23,7 +23,8 @@ from typing import Any
 from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Fault
-from interlock.adapters.vllm.harness import model_output, sampled
+from interlock.adapters.vllm.harness import sampled
+from interlock.adapters.vllm.reports import model_output
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.engine.vocabulary import PROMPT

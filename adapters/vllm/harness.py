@@ -1,8 +1,8 @@
-"""Plays worker and driver for one real scheduler: one worker.
+"""Plays workers and driver for one real scheduler.
 
 One `step()` is what the engine core does (v1/engine/core.py:657-687): schedule, execute, update. With
 asynchronous scheduling a step is updated when the next one has been scheduled and executed.
-Transfer jobs stay open until `complete()` names them; their bytes move (`copy`) at a moment of the
+Transfer jobs stay open until `complete()` names them, on each worker; their bytes move (`copy`) at a moment of the
 driver's choice between the submission and the completion, at the latest with the completion, and
 before the step's forward where the metadata orders a flush. Or they `fail()`: what was to be written
 holds garbage, and the report says so, of a load also by the blocks (`invalid_block_ids`).
@@ -11,17 +11,18 @@ holds garbage, and the report says so, of a load also by the blocks (`invalid_bl
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Content, Fault, Ghost, Prefix
-from interlock.adapters.vllm.observers import Job, Report, find_observer
+from interlock.adapters.vllm.observers import Job, Report, find_observer, read
 from interlock.adapters.vllm.observers.ours import InterlockObserver
 from interlock.adapters.vllm.open_jobs import OpenJobs
 from interlock.adapters.vllm.recorder import Record, Recorder
+from interlock.adapters.vllm.reports import Together, model_output, told
 
 VOCABULARY = 32768
 
@@ -51,16 +52,20 @@ class Harness:
         self.scheduler = constructor.scheduler()
         self.events = 0
         self._record: Record = record
+        workers = constructor.sizes.workers
+        connector = self.scheduler.connector
+        self.observers = [find_observer(connector, observer) for _ in range(workers)]
+        self._together = Together(connector, workers) if workers > 1 else None
         self.recorder = Recorder(
             self.scheduler,
-            find_observer(self.scheduler.connector, observer),
+            self.observers[0],
             self.block_size,
             self._count,
             ahead=constructor.sizes.depth > 1,
         )
-        self.ghost = Ghost()
+        self.ghosts = [Ghost() for _ in range(workers)]
         self.prefixes: dict[str, Prefix] = {}
-        self.jobs = OpenJobs(self.ghost, self._fault)
+        self.jobs = OpenJobs(self.ghosts, self._fault)
         self.faults: list[Fault] = []
         self._ran: deque[_Ran] = deque()
         """The oldest first; as many as are scheduled ahead of their outputs."""
@@ -96,20 +101,20 @@ class Harness:
         """Abort between two steps; False where the request is not there any more."""
         return abort(self.scheduler, request)
 
-    def complete(self, nth: int) -> bool:
-        """The nth oldest open job completes with the next step; False where there is none."""
-        return self.jobs.complete(nth)
+    def complete(self, nth: int, worker: int | None = None) -> bool:
+        """The nth oldest open job completes with the next step, on one worker or all; False where there is none."""
+        return self.jobs.complete(nth, worker)
 
-    def fail(self, nth: int) -> bool:
+    def fail(self, nth: int, worker: int | None = None) -> bool:
         """The copy of the nth oldest job whose bytes are still to move fails, which the next step's report says.
 
         False where there is none, or the connector knows no failures.
         """
-        return callable(getattr(self.recorder.observer, "fail", None)) and self.jobs.fail(nth)
+        return callable(getattr(self.recorder.observer, "fail", None)) and self.jobs.fail(nth, worker)
 
-    def copy(self, nth: int) -> bool:
+    def copy(self, nth: int, worker: int | None = None) -> bool:
         """The bytes of the nth oldest job that are still to move, move now."""
-        return self.jobs.copy(nth)
+        return self.jobs.copy(nth, worker)
 
     def reset(self, running: bool) -> bool:
         """reset_prefix_cache with its connector; if it says that it has, the weights are others from now on.
@@ -163,6 +168,8 @@ class Harness:
         """
         output = self.scheduler.schedule()
         decoded = self.recorder.decoded
+        for observer in self.observers[1:]:
+            read(observer, output.kv_connector_metadata, frozenset(output.preempted_req_ids or ()))
         for job in decoded.jobs:
             self.jobs.add(job, self._expected(job))
         self.jobs.flush(decoded.flushed, ends=flushes_end)
@@ -214,14 +221,15 @@ class Harness:
     def _write(self, rid: str, start: int, end: int) -> None:
         table, prefix = self.recorder.tables[rid], self.prefixes[rid]
         for index in range(start // self.block_size, -(-end // self.block_size)):
-            self.ghost.blocks[table[index][0]] = prefix.content(index, end)
+            for ghost in self.ghosts:
+                ghost.blocks[table[index][0]] = prefix.content(index, end)
 
     def _read(self, rid: str, index: int, end: int) -> None:
         block = self.recorder.tables[rid][index][0]
         expected = self.prefixes[rid].content(index, end)
-        found = self.ghost.blocks.get(block)
-        if found != expected:
-            self._fault("read", expected, found, block=block, request=rid)
+        for ghost in self.ghosts:
+            if (found := ghost.blocks.get(block)) != expected:
+                self._fault("read", expected, found, block=block, request=rid)
 
     def _read_begun(self, rid: str, index: int, start: int) -> None:
         """The block that the request is in the middle of holds at least its tokens so far.
@@ -229,10 +237,11 @@ class Harness:
         It may hold more: of a prompt that a load covered whole, the last token is computed again.
         """
         block, prefix = self.recorder.tables[rid][index][0], self.prefixes[rid]
-        found = self.ghost.blocks.get(block)
         last = min((index + 1) * self.block_size, len(prefix.tokens))
-        if found not in {prefix.content(index, end) for end in range(start, last + 1)}:
-            self._fault("read", prefix.content(index, start), found, block=block, request=rid)
+        may_hold = {prefix.content(index, end) for end in range(start, last + 1)}
+        for ghost in self.ghosts:
+            if (found := ghost.blocks.get(block)) not in may_hold:
+                self._fault("read", prefix.content(index, start), found, block=block, request=rid)
 
     def _sample(self, rid: str, end: int) -> list[int]:
         prefix = self.prefixes[rid]
@@ -260,11 +269,13 @@ class Harness:
         return prefix.content(index, end) if end <= len(prefix.tokens) else NOT_STORABLE
 
     def _report(self, finished_requests: set[str]) -> Report:
-        done, failed = self.jobs.end()
-        observer = self.recorder.observer
-        if failed:
-            observer.fail(failed)  # type: ignore[attr-defined]  # else none can fail
-        return observer.report(done, finished_requests)
+        reports = []
+        for worker, observer in enumerate(self.observers):
+            done, failed = self.jobs.end(worker)
+            if failed:
+                observer.fail(failed)  # type: ignore[attr-defined]  # else none can fail
+            reports.append(observer.report(done, finished_requests))
+        return reports[0] if self._together is None else self._together(reports)
 
     # -- faults and events -----------------------------------------------------------------------
 
@@ -274,32 +285,6 @@ class Harness:
     def _count(self, event: str, **args: Any) -> None:
         self.events += 1
         self._record(event, **args)
-
-
-def model_output(tokens: Mapping[str, list[int]], **reports: Any) -> Any:
-    """What a worker returns of a step: the tokens that it sampled, by request as scheduled, and connectors' reports."""
-    from vllm.v1.outputs import ModelRunnerOutput
-
-    return ModelRunnerOutput(
-        req_ids=list(tokens),
-        req_id_to_index={rid: index for index, rid in enumerate(tokens)},
-        sampled_token_ids=list(tokens.values()),
-        **reports,
-    )
-
-
-def told(report: Report) -> Any:
-    """A report as vLLM's KV connectors have it; ``None`` where there is nothing to say."""
-    from vllm.v1.outputs import KVConnectorOutput
-
-    if not report:
-        return None
-    return KVConnectorOutput(
-        finished_sending=report.finished_sending or None,
-        finished_recving=report.finished_recving or None,
-        kv_connector_worker_meta=report.worker_meta,
-        **({"invalid_block_ids": report.invalid_block_ids} if report.invalid_block_ids else {}),
-    )
 
 
 def sampled(scheduler: Any, names: Iterable[str], token: int) -> dict[str, list[int]]:

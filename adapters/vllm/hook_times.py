@@ -21,8 +21,9 @@ from statistics import median
 from typing import Any
 
 from interlock.adapters.vllm.construct import ConstructError, Constructor
-from interlock.adapters.vllm.harness import model_output, sampled, told
+from interlock.adapters.vllm.harness import sampled
 from interlock.adapters.vllm.observers import Job, find_observer
+from interlock.adapters.vllm.reports import model_output, told
 
 HOOKS = (
     "on_new_request",

@@ -1,8 +1,8 @@
-"""Transfer jobs that have not been reported yet, and what their copies do to the contents."""
+"""Transfer jobs that workers have not reported yet, and what their copies do to the contents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ Fault = Callable[..., None]
 
 @dataclass
 class OpenJob:
-    """A job whose completion has not been reported yet.
+    """A job whose completion a worker has not reported yet.
 
     Args:
         expected: of a store, what its chunks should hold afterwards.
@@ -25,6 +25,7 @@ class OpenJob:
     """
 
     job: Job
+    worker: int
     expected: tuple[Content, ...]
     copied: bool = False
     flushed: bool = False
@@ -34,30 +35,41 @@ class OpenJob:
 
 
 class OpenJobs:
-    """The jobs of one worker, oldest first."""
+    """The jobs of all workers, oldest first: each copies its part of the bytes, and reports for itself.
 
-    def __init__(self, ghost: Ghost, fault: Fault) -> None:
-        self._ghost, self._fault = ghost, fault
+    Args:
+        ghosts: what each worker's part of blocks and chunks holds.
+    """
+
+    def __init__(self, ghosts: Sequence[Ghost], fault: Fault) -> None:
+        self._ghosts, self._fault = ghosts, fault
         self._open: list[OpenJob] = []
 
-    def __iter__(self) -> Iterator[OpenJob]:
-        return iter(self._open)
+    @property
+    def ids(self) -> list[str]:
+        """Jobs that some worker has yet to report."""
+        return list(dict.fromkeys(o.job.id for o in self._open))
+
+    @property
+    def unflushed(self) -> list[str]:
+        """Those of which some worker that has yet to report was not told to wait for them."""
+        return list(dict.fromkeys(o.job.id for o in self._open if not o.flushed))
 
     def add(self, job: Job, expected: tuple[Content, ...]) -> None:
         """The metadata of a step has brought a job."""
-        self._open.append(OpenJob(job, expected))
+        self._open += (OpenJob(job, worker, expected) for worker in range(len(self._ghosts)))
 
-    def complete(self, nth: int) -> bool:
-        """The nth oldest open job completes with the next step; False where there is none."""
-        return self._nth(nth, lambda o: not o.completing, self._completes)
+    def complete(self, nth: int, worker: int | None = None) -> bool:
+        """The nth oldest open job completes with the next step, on one worker or all; False where there is none."""
+        return self._nth(nth, worker, lambda o: not o.completing, self._completes)
 
-    def fail(self, nth: int) -> bool:
+    def fail(self, nth: int, worker: int | None = None) -> bool:
         """The copy of the nth oldest job whose bytes have not moved fails: nobody knows what is in its target."""
-        return self._nth(nth, lambda o: not o.copied, self._fails)
+        return self._nth(nth, worker, lambda o: not o.copied, self._fails)
 
-    def copy(self, nth: int) -> bool:
+    def copy(self, nth: int, worker: int | None = None) -> bool:
         """The bytes of the nth oldest job that are still to move, move now."""
-        return self._nth(nth, lambda o: not o.copied, self._copies)
+        return self._nth(nth, worker, lambda o: not o.copied, self._copies)
 
     def flush(self, ids: Collection[str], *, ends: bool = False) -> None:
         """handle_preemptions: a barrier before the forward.
@@ -72,9 +84,9 @@ class OpenJobs:
                 o.flushed = True
                 o.completing |= ends
 
-    def end(self) -> tuple[list[Job], list[Job]]:
-        """Jobs that end with this step: those that are done, and those that have failed."""
-        ended = [o for o in self._open if o.completing]
+    def end(self, worker: int) -> tuple[list[Job], list[Job]]:
+        """Jobs that end on a worker with this step: those that are done, and those that have failed."""
+        ended = [o for o in self._open if o.completing and o.worker == worker]
         for o in ended:
             self._copies(o)
             self._open.remove(o)
@@ -86,11 +98,15 @@ class OpenJobs:
         for o in self._open:
             o.checked = True
 
-    def _nth(self, nth: int, of: Callable[[OpenJob], bool], do: Callable[[OpenJob], None]) -> bool:
-        found = [o for o in self._open if of(o)]
+    def _nth(self, nth: int, worker: int | None, of: Callable[[OpenJob], bool], do: Callable[[OpenJob], None]) -> bool:
+        found: dict[str, list[OpenJob]] = {}
+        for o in self._open:
+            if of(o) and (worker is None or o.worker == worker % len(self._ghosts)):
+                found.setdefault(o.job.id, []).append(o)
         if not 0 <= nth < len(found):
             return False
-        do(found[nth])
+        for o in list(found.values())[nth]:
+            do(o)
         return True
 
     @staticmethod
@@ -100,11 +116,11 @@ class OpenJobs:
     def _copies(self, o: OpenJob) -> None:
         if not o.copied:
             o.copied = True
-            self._ghost.copy(o.job.kind, o.job.pairs)
+            self._ghosts[o.worker].copy(o.job.kind, o.job.pairs)
 
     def _fails(self, o: OpenJob) -> None:
         o.copied = o.failed = o.completing = o.checked = True
-        self._ghost.spoil(o.job.kind, o.job.pairs)
+        self._ghosts[o.worker].spoil(o.job.kind, o.job.pairs)
 
     def _check_store(self, o: OpenJob) -> None:
         """Once, at the first of flush and completion.
@@ -116,7 +132,7 @@ class OpenJobs:
             return
         o.checked = True
         for index, (block, chunk) in enumerate(o.job.pairs):
-            found, expected = self._ghost.chunks.get(chunk), o.expected[index]
+            found, expected = self._ghosts[o.worker].chunks.get(chunk), o.expected[index]
             if found != expected:
                 where: dict[str, Any] = {"block": block, "chunk": chunk, "job": o.job.model_job(index)}
                 self._fault("store", expected, found, **where)

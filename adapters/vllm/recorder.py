@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from interlock.adapters.vllm.observers import Decoded, Job, Observer, Report
+from interlock.adapters.vllm.observers import Decoded, Job, Observer, Report, read
 
 Event = dict[str, Any]
 Record = Callable[..., None]
@@ -143,9 +143,7 @@ class Recorder:
             self._emit_tables(scheduler_output)
             for rid in list(self._unpublished):
                 self._emit_publishes(rid)
-            if (told := getattr(self.observer, "preempted", None)) is not None:
-                told(frozenset(scheduler_output.preempted_req_ids or ()))
-            self.decoded = self.observer.decode(metadata)
+            self.decoded = read(self.observer, metadata, frozenset(scheduler_output.preempted_req_ids or ()))
             for job in self.decoded.jobs:
                 self._emit_job(job)
             for flushed in self.decoded.flushed:

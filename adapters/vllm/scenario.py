@@ -5,7 +5,8 @@ The operations of module kv (those of another are with its harness, see `stage`)
 - {"op": "add", "request": "A", "prompt": ["p", "q"], "tail": 1, "max_tokens": 2}: the prompt is one
   full block per symbol, then `tail` tokens (default 0) that are the same for every request
 - {"op": "step"}
-- {"op": "complete", "nth": 0}: the completion of the nth oldest open job comes with the next step
+- {"op": "complete", "nth": 0, "worker": null}: the completion of the nth oldest open job comes with the next step; from
+  one of several workers, or (null) from all that have not said so yet. So for "copy" and "fail"
 - {"op": "copy", "nth": 0}: the bytes of the nth oldest job not yet copied move now; without it they
   move with the completion, or before the forward where a flush is ordered
 - {"op": "fail", "nth": 0}: the nth oldest job not yet copied fails, and the next step's report says so; where the
@@ -50,13 +51,13 @@ CONSTRUCT_SECONDS = 40.0
 SHAPES: Shapes = {
     "add": {"request": (str,), "prompt": (list,), "tail": (int,), "max_tokens": (int,)},
     "step": {},
-    "complete": {"nth": (int,)},
-    "copy": {"nth": (int,)},
-    "fail": {"nth": (int,)},
+    "complete": {"nth": (int,), "worker": (int, type(None))},
+    "copy": {"nth": (int,), "worker": (int, type(None))},
+    "fail": {"nth": (int,), "worker": (int, type(None))},
     "abort": {"request": (str,)},
     "reset": {"running": (bool,)},
 }
-DEFAULTS: dict[str, Any] = {"tail": 0, "max_tokens": 1, "nth": 0, "running": False}
+DEFAULTS: dict[str, Any] = {"tail": 0, "max_tokens": 1, "nth": 0, "worker": None, "running": False}
 
 
 class ScenarioError(Exception):
@@ -96,12 +97,9 @@ class KvHarness(Harness):
             case "step":
                 self.step()
                 return True
-            case "complete":
-                return self.complete(operation["nth"])
-            case "copy":
-                return self.copy(operation["nth"])
-            case "fail":
-                return self.fail(operation["nth"])
+            case "complete" | "copy" | "fail" as move:
+                done: bool = getattr(self, move)(operation["nth"], operation["worker"])
+                return done
             case "reset":
                 return self.reset(operation["running"])
             case _:
@@ -123,7 +121,7 @@ class KvHarness(Harness):
             return None
         for step in range(REST_STEPS):
             if not self.goes_on(slowly=step < SLOW_STEPS):
-                if left := [j.job.id for j in self.jobs if not j.flushed]:
+                if left := self.jobs.unflushed:
                     return {"issued-jobs-complete": left}
                 return {} if self.open_jobs() else self._kept()
         # It goes on stepping, and what is held though no job is open nothing will ever end; all else is not known.
@@ -139,7 +137,7 @@ class KvHarness(Harness):
 
     def open_jobs(self) -> list[str]:
         """By the connector's ids."""
-        return [j.job.id for j in self.jobs]
+        return self.jobs.ids
 
 
 KV = Stage(SHAPES, DEFAULTS, KvHarness)

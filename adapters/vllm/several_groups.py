@@ -25,9 +25,9 @@ from typing import Any
 from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Fault
-from interlock.adapters.vllm.harness import model_output, told
 from interlock.adapters.vllm.hybrid_models import CONFIG_KEY
 from interlock.adapters.vllm.observers.protocol import Report
+from interlock.adapters.vllm.reports import model_output, told
 from interlock.adapters.vllm.shim import InterlockShim, InterlockWorkerMetadata
 from interlock.adapters.vllm.stage import Shapes, Stage
 from interlock.spec.groups import SPECIFICATION

@@ -67,7 +67,7 @@ class References:
 class InterlockShim(KVConnectorBase_V1, SupportsHMA):
     """Translates vLLM's calls to those of ``ConnectorPort``; decides nothing.
 
-    Extra config: ``num_chunks`` (size of the CPU tier in blocks; required), ``num_workers`` (1),
+    Extra config: ``num_chunks`` (size of the CPU tier in blocks; required), ``num_workers`` (the world size),
     ``switches`` (of the specification), ``group_switches`` (of module groups), ``policy`` (``lru`` or ``arc``),
     ``checking`` (true: guards are checked before each action), ``contain`` (false: a surplus report raises, else it is
     counted), ``journal`` (false: see :attr:`record`).
@@ -89,7 +89,7 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
             block_size=hash_tokens,
             groups=kinds,
             num_chunks=int(extra["num_chunks"]),
-            num_workers=int(extra.get("num_workers", 1)),
+            num_workers=int(extra.get("num_workers", vllm_config.parallel_config.world_size)),
             switches=SPECIFICATION.switch_values("interlock", extra.get("switches")),
             group_switches=groups.SPECIFICATION.switch_values("interlock", extra.get("group_switches")),
             record=self._note if extra.get("journal") else None,

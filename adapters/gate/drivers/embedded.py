@@ -28,7 +28,11 @@ class EmbeddedDriver:
         """Play one scenario; what the machine raises is part of the result."""
         assert part is not None, "our own machine has a part to be played as"
         switches, pool = part.config["switches"], part.sizes
-        sizes = Sizes(num_blocks=pool["gpu_blocks"], num_chunks=pool["cpu_chunks"], num_workers=WORKERS)
+        sizes = Sizes(
+            num_blocks=pool["gpu_blocks"],
+            num_chunks=pool["cpu_chunks"],
+            num_workers=pool.get("workers", WORKERS),
+        )
         events: list[dict[str, Any]] = []
 
         def record(event: str, **args: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from interlock.adapters.gate.exists import require_registered
 from interlock.adapters.gate.judge import Played
-from interlock.adapters.gate.scenario import POOLS, Operation, Scenario
+from interlock.adapters.gate.scenario import Operation, Scenario, sizes_of
 from interlock.adapters.vllm.environment import ensure_requirements
 from interlock.adapters.vllm.launch import Child, ChildError
 from interlock.adapters.vllm.observers import NONE
@@ -110,7 +110,7 @@ class VllmDriver:
             self._run([], self._part("ample"))
 
     def _part(self, pool: str) -> Part:
-        return Part("kv", self._connector, self._config, POOLS[pool])
+        return Part("kv", self._connector, self._config, sizes_of(pool))
 
     def _run(self, operations: list[Operation], part: Part) -> dict[str, Any]:
         (result,) = self._child.run(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from interlock.adapters.gate.drivers.vllm import Part
-from interlock.adapters.gate.exercised import Kinds, did, evicted, saw
+from interlock.adapters.gate.exercised import Kinds, did, evicted, saw, several_workers
 from interlock.adapters.gate.judge import HELD, IN_USE, LEFT_OPEN
 from interlock.adapters.gate.modules.kv_own import OWN, SHARES, played_as
 from interlock.adapters.gate.modules.module import GateModule, Play, Sets, Values
-from interlock.adapters.gate.scenario import DRAIN, Scenario, in_words, scenarios
+from interlock.adapters.gate.scenario import DRAIN, Scenario, in_words, scenarios, sizes_of
 from interlock.adapters.gate.seeds import seeds
 from interlock.spec.kv import SPECIFICATION
 
@@ -22,8 +22,13 @@ def _part(scenario: Scenario, values: Values) -> Part:
     return Part("kv", SHIM, {"switches": dict(values)}, sizes, load_failures)
 
 
+def _scope(pool: str) -> dict[str, int] | None:
+    workers = sizes_of(pool).get("workers")
+    return None if workers is None else {"worker": workers}
+
+
 def _promises(sets: Sets) -> Kinds:
-    return {"aborts": did("abort")}
+    return {"aborts": did("abort"), "several workers": several_workers}
 
 
 def _seeds(sets: Sets) -> Iterable[Scenario]:
@@ -47,12 +52,13 @@ KV = GateModule(
             "flushes": saw("order_flush"),
             "evictions": evicted,
         },
-        lacks=("asynchronous scheduling", "several workers", "lazy stores", "failing loads and stores"),
+        lacks=("asynchronous scheduling", "lazy stores", "failing loads and stores"),
     ),
     own=OWN,
     shares=SHARES,
     in_words=in_words,
     part=_part,
+    scope=_scope,
     at_rest=(LEFT_OPEN, HELD, IN_USE),
     policy=("loads-and-stores-never-mixed",),
 )

@@ -6,22 +6,25 @@ from collections.abc import Iterable, Mapping
 
 from hypothesis import strategies as st
 
-from interlock.adapters.gate.exercised import Kinds, did, evicted, failed, pooled, saw
+from interlock.adapters.gate.exercised import Kinds, did, evicted, failed, pooled, saw, several_workers
 from interlock.adapters.gate.modules.module import Play, Sets
 from interlock.adapters.gate.scenario import (
     ALMOST,
     DRAIN,
-    POOLS,
     PRESSURE,
     PROMPTS,
     RELOAD,
     RESETS,
     SETTLE,
+    WHO,
+    WORKERS,
     Operation,
     Scenario,
     arrival,
     moves,
     named,
+    sizes_of,
+    with_workers,
 )
 from interlock.adapters.gate.seeds import seeds
 from interlock.spec.engine import SPECIFICATION as ENGINE
@@ -37,9 +40,9 @@ DONE: Operation = {"op": "complete", "nth": 0}
 
 def played_as(pool: str) -> tuple[Mapping[str, int], str]:
     """Sizes and failure policy of a pool; those of any connector are one step deep."""
-    size, *more = pool.split(", ")
-    policy, depth = more or ("fail", "depth 1")
-    return ({**POOLS[size], "depth": 2} if depth == "depth 2" else POOLS[size]), policy
+    words = pool.split(", ")
+    policy = next((p for p in SHARES[POLICY] if p in words), "fail")
+    return (sizes_of(pool) | {"depth": 2} if "depth 2" in words else sizes_of(pool)), policy
 
 
 def _choices(sets: Sets) -> list[tuple[str, str]]:
@@ -95,7 +98,7 @@ def _scenarios(sets: Sets) -> st.SearchStrategy[Scenario]:
     """As for any connector, with jobs that fail; prompts that come back, requests that grow, resets."""
     prompts = st.sampled_from(PROMPTS)
     add = st.builds(arrival, prompts, st.sampled_from((0, 1, ALMOST)), st.sampled_from((1, 2, 3, 18)))
-    fail = st.builds(lambda n: {"op": "fail", "nth": n}, st.integers(0, 2))
+    fail = st.builds(lambda n, w: {"op": "fail", "nth": n, "worker": w}, st.integers(0, 2), WHO)
     reset = st.builds(lambda running: {"op": "reset", "running": running}, st.booleans())
     done, step = st.just(DONE), st.just(STEP)
     some = moves(fail)
@@ -120,7 +123,9 @@ def _scenarios(sets: Sets) -> st.SearchStrategy[Scenario]:
     episodes = st.lists(st.one_of(plain, plain, plain, comes_back, grows, grows, resets), min_size=2, max_size=4)
     # Where there is room for all, nobody is preempted and nothing comes back.
     sizes = st.sampled_from(("tight_gpu", "tight_gpu", "tight_gpu", "tight_both", "tight_cpu", "ample"))
-    pools = st.builds(_in, sizes, st.sampled_from(_choices(sets)))
+    pools = st.builds(
+        lambda size, choice, n: with_workers(_in(size, choice), n), sizes, st.sampled_from(_choices(sets)), WORKERS
+    )
     return st.builds(lambda pool, listed: named(pool, [o for e in listed for o in e]), pools, episodes)
 
 
@@ -134,6 +139,7 @@ def _promises(sets: Sets) -> Kinds:
         "aborts": did("abort"),
         "flushes": saw("order_flush"),
         "evictions": evicted,
+        "several workers": several_workers,
         **({"a step ahead": pooled("depth 2")} if "depth 2" in depths else {}),
     }
 
@@ -144,5 +150,5 @@ OWN = Play(
     drain=DRAIN,
     promises=_promises,
     counts={"loads": saw("plan_load"), "lookups anew after a failed load": saw("look_up_anew")},
-    lacks=("several workers", "lazy stores", "loads that go with a step"),
+    lacks=("lazy stores", "loads that go with a step"),
 )

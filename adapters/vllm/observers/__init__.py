@@ -12,6 +12,7 @@ from interlock.adapters.vllm.observers.protocol import (
     Observer,
     ObserverError,
     Report,
+    read,
 )
 
-__all__ = ["NONE", "Decoded", "Job", "NoObserverError", "Observer", "ObserverError", "Report", "find_observer"]
+__all__ = ["NONE", "Decoded", "Job", "NoObserverError", "Observer", "ObserverError", "Report", "find_observer", "read"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -64,7 +64,7 @@ class Report:
 
 
 class Observer(Protocol):
-    """Stateful, one per scheduler; both methods are called once per step.
+    """Stateful, one per worker; both methods are called once per step.
 
     One of a connector whose transfers may fail has a third, `fail(jobs)`: these have failed, as the next report says.
     One whose worker is told of preemptions by other means than the metadata has `preempted(requests)`, before `decode`.
@@ -79,3 +79,10 @@ class Observer(Protocol):
         `finished_requests` is `SchedulerOutput.finished_req_ids`, which vLLM hands to the worker's
         `get_finished`.
         """
+
+
+def read(observer: Observer, metadata: Any, preempted: Set[str]) -> Decoded:
+    """The jobs and flush orders of a step, for a worker that was told of these preemptions."""
+    if (told := getattr(observer, "preempted", None)) is not None:
+        told(preempted)
+    return observer.decode(metadata)

@@ -106,6 +106,28 @@ def test_a_store_that_fails_is_served_to_nobody(driver):
     assert "plan_load" not in names(of(lost, "B"))
 
 
+@pytest.mark.parametrize("worker", [0, 1])
+@pytest.mark.parametrize("what", ["a load", "a store"])
+def test_what_fails_on_one_of_two_workers_has_failed(driver, what, worker):
+    """Whoever reports last, and whatever the other has copied."""
+    first, second = ({**o, "worker": w} for w, o in sorted([(worker, FAIL), (1 - worker, DONE)], key=lambda x: x[0]))
+    ends = [first, STEP, second, STEP]
+    pool = "tight_gpu, recompute, depth 1, 2 workers"
+    if what == "a load":
+        events = of(played(driver, pool, *BEGUN, STEP, *ends, DONE, *[STEP] * 5), "D")
+        assert names(events).count("acknowledge_failure") == 1
+        assert names(events).count("publish") == 2
+        assert names(events)[-1] == "finish"
+    else:
+        add = {"op": "add", "request": "A", "prompt": ["p"], "tail": 1, "max_tokens": 4}
+        passing = [{**add, "request": r, "prompt": [r, f"{r}2"], "max_tokens": 1} for r in "XYZ"]
+        then = [STEP, STEP, *(o for a in passing for o in (a, *SETTLE)), {**add, "request": "B"}, STEP]
+        lost = played(driver, pool, add, STEP, *ends, *then)
+        kept = played(driver, pool, add, STEP, DONE, STEP, STEP, *then)
+        assert "plan_load" not in names(of(lost, "B"))
+        assert "plan_load" in names(of(kept, "B"))
+
+
 def test_with_a_step_ahead_the_second_is_scheduled_before_the_first_is_heard_of(driver):
     add = {"op": "add", "request": "A", "prompt": ["p"], "tail": 1, "max_tokens": 2}
     synchronous = names(played(driver, "ample, fail, depth 1", add, STEP, DONE, STEP, STEP))

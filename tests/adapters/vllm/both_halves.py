@@ -55,7 +55,7 @@ class Game:
         """Everything that is open ends with it; what a step has still to bring is not open yet for its worker."""
         from vllm.v1.outputs import KVConnectorOutput
 
-        from interlock.adapters.vllm.harness import model_output
+        from interlock.adapters.vllm.reports import model_output
         from interlock.adapters.vllm.shim import InterlockWorkerMetadata
 
         made, tokens = self.under_way.pop(0)

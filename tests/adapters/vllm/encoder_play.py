@@ -27,7 +27,8 @@ def _request(made, name, prompt, images):
 
 
 def _step(scheduler):
-    from interlock.adapters.vllm.harness import model_output, sampled
+    from interlock.adapters.vllm.harness import sampled
+    from interlock.adapters.vllm.reports import model_output
 
     ec = scheduler.ec_connector
     ec.calls, ec.asked, ec.taken = [], [], []

@@ -90,7 +90,8 @@ def play(case: Case) -> dict[str, Any]:
     """Whose steps were scheduled, in their order, and what each request is in the end."""
     from vllm.v1.outputs import KVConnectorOutput
 
-    from interlock.adapters.vllm.harness import model_output, sampled
+    from interlock.adapters.vllm.harness import sampled
+    from interlock.adapters.vllm.reports import model_output
 
     constructor, scheduler = scheduler_of(case)
     connector, scheduled, loading = scheduler.connector, [], set()

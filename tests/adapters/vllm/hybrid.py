@@ -17,8 +17,8 @@ from math import gcd, lcm
 from typing import Any
 
 from interlock.adapters.vllm.construct import Constructor, Sizes, Target
-from interlock.adapters.vllm.harness import model_output, told
 from interlock.adapters.vllm.observers.protocol import Report
+from interlock.adapters.vllm.reports import model_output, told
 
 SYMBOLS = "abcde"
 

@@ -40,7 +40,7 @@ class Game:
         return made
 
     def output(self) -> None:
-        from interlock.adapters.vllm.harness import model_output
+        from interlock.adapters.vllm.reports import model_output
 
         made, tokens = self.under_way.pop(0)
         self.scheduler.update_from_output(made, model_output(tokens))

@@ -157,7 +157,7 @@ class Play:
     def _update(self, failing: set[int] | None = None) -> None:
         from vllm.v1.outputs import KVConnectorOutput
 
-        from interlock.adapters.vllm.harness import model_output
+        from interlock.adapters.vllm.reports import model_output
 
         output, loads, waits, samples = self.unprocessed.pop(0)
         invalid = {b for blocks in loads.values() for b in blocks if self.rng.random() < 0.3}

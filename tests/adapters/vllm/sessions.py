@@ -20,7 +20,7 @@ def play() -> dict[str, Any]:
     from vllm.v1.request import RequestStatus
 
     from interlock.adapters.vllm.construct import Constructor, Sizes, Target
-    from interlock.adapters.vllm.harness import model_output
+    from interlock.adapters.vllm.reports import model_output
 
     sizes = Sizes(depth=2, gpu_blocks=4, cpu_chunks=16, block_size=BLOCK, max_num_batched_tokens=256)
     constructor = Constructor(Target("interlock.adapters.vllm.shim:InterlockShim"), sizes)
