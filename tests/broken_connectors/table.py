@@ -96,6 +96,12 @@ TABLE = (
     Broken("simple_report_loses_its_stores", "B-185", USED, ("a load", "a store", "one report on both")),
     Broken("simple_one_open_store", "B-126", USED),
     Broken(
+        "simple_counts_one_worker",
+        "contract R-48",
+        SOURCE,
+        ("a store", "one worker's report", "an allocation"),
+    ),
+    Broken(
         "simple_resumes_with_old_blocks",
         "B-094",
         "job-moves-blocks-of-its-request",
@@ -122,6 +128,12 @@ TABLE = (
     Broken("offloading_serves_what_is_not_stored_yet", "B-124", EARLY),
     Broken("offloading_evicts_what_it_loads", "B-030, B-045", TARGET, ("a load", "a full tier", "a store")),
     Broken("offloading_stores_twice", "B-046", TWICE),
+    Broken(
+        "offloading_counts_one_worker",
+        "contract R-48",
+        TARGET,
+        ("a store", "one worker's report", "a store into a full tier"),
+    ),
     Broken("offloading_reset_keeps_the_tier", "B-042", CONTENT),
     Broken("offloading_reset_flushes_nothing", "B-043", READY, ("a job", "a reset", "a store")),
     Broken("offloading_resumes_with_old_blocks", "B-094", READY, ("a preemption", "a resumption", "a store")),
