@@ -55,7 +55,8 @@ def test_releases_without_the_fault_show_nothing_else(connector: str, version: s
     exercised = result.modules[0].exercised
     assert exercised["resets"] > 100
     assert min(exercised[kind] for kind in ("loads", "preemptions", "evictions")) > 40
-    assert {"several workers", "asynchronous scheduling"} <= set(result.never_exercised)
+    assert exercised["several workers"] > 30
+    assert "asynchronous scheduling" in result.never_exercised
 
 
 @pytest.mark.parametrize(
