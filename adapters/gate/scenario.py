@@ -302,6 +302,19 @@ REFUSED = Scenario.of(
 then is given away in that very schedule()."""
 
 
+def _mid_transfer() -> Iterator[Scenario]:
+    """Two resets in a row while a store is open; and one while a prompt is loaded, after which the load ends."""
+    reset: Operation = {"op": "reset", "running": False}
+    prompt: Operation = {"op": "add", "request": "A", "prompt": ["p", "q"], "tail": 1, "max_tokens": 1}
+    step, done = {"op": "step"}, {"op": "complete", "nth": 0}
+    yield Scenario.of("ample", [prompt, step, reset, reset, step, step])
+    loading = RELOAD.plain()[: -2 * len(SETTLE)]
+    yield Scenario.of("tight_gpu", [*loading, step, reset, done, step, step, step])
+
+
+MID_TRANSFER = tuple(_mid_transfer())
+
+
 def _resets() -> Iterator[Scenario]:
     """A reset after a store, one while stores are open, and two while requests run; then the same prompt again."""
     tokens: Operation = {"op": "add", "prompt": ["p", "q"], "tail": 1}

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from interlock.adapters.gate.scenario import FULL_TIER, PRESSURE, REFUSED, RELOAD, Scenario, apart, from_counterexample
+from interlock.adapters.gate.scenario import (
+    FULL_TIER,
+    MID_TRANSFER,
+    PRESSURE,
+    REFUSED,
+    RELOAD,
+    Scenario,
+    apart,
+    from_counterexample,
+)
 from interlock.proofs.explorer.search import explore
 from interlock.proofs.explorer.trace import events
 from interlock.spec.kv import SPECIFICATION
@@ -32,7 +41,7 @@ def seeds() -> tuple[Scenario, ...]:
         for counterexample in explored.counterexamples:
             found += from_counterexample(events(explored.program, counterexample))
     more = (RELOAD, PRESSURE, *FULL_TIER, REFUSED)
-    return (*dict.fromkeys(found), *more, *map(apart, more))
+    return (*dict.fromkeys(found), *more, *map(apart, more), *MID_TRANSFER)
 
 
 def _chosen() -> list[Expectation]:
