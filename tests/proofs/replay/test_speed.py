@@ -12,8 +12,8 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.trace import Trace, event, header
 
 EVENTS = 100_000
-LOOPS_MAX = 120
-"""A minute is as long as so many loops over ten million integers where Python takes half a second for one."""
+LOOPS_MAX = 300
+"""A minute is as long as so many loops over ten million integers where Python takes a fifth of a second for one."""
 
 
 @pytest.mark.slow
