@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,10 @@ class OpenJobs:
     def __init__(self, ghosts: Sequence[Ghost], fault: Fault) -> None:
         self._ghosts, self._fault = ghosts, fault
         self._open: list[OpenJob] = []
+
+    def __iter__(self) -> Iterator[OpenJob]:
+        """Each job once for each worker that has yet to report it."""
+        return iter(self._open)
 
     @property
     def ids(self) -> list[str]:
