@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from interlock.adapters.gate.scenario import Operation
+from interlock.adapters.gate.scenario import Operation, sizes_of
 from interlock.statemachine.trace import TraceEvent
 
 
@@ -50,7 +50,7 @@ def pooled(word: str) -> Kind:
 
 def several_workers(seen: Seen) -> bool:
     """It was played on several workers."""
-    return any(word.endswith(" workers") for word in seen.pool.split(", "))
+    return sizes_of(seen.pool).get("workers", 1) > 1
 
 
 def failed(plans: str) -> Kind:

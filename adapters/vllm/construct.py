@@ -182,14 +182,14 @@ class Constructor:
 
     def _default_extra(self) -> dict[str, Any]:
         """Defaults for the known connectors, so that exactly `cpu_chunks` chunks are usable."""
-        page = self.kv_spec.page_size_bytes * self.sizes.workers  # vLLM shares cpu_bytes_to_use out to them
-        rounded = -(-self.kv_spec.page_size_bytes // PAGE) * PAGE * self.sizes.workers
-        chunks = self.sizes.cpu_chunks
+        page = self.kv_spec.page_size_bytes
+        rounded = -(-page // PAGE) * PAGE
+        chunks, workers = self.sizes.cpu_chunks, self.sizes.workers  # vLLM shares cpu_bytes_to_use out to them
         known: dict[str, dict[str, Any]] = {
             # offload_prompt_only hides stores of decoded blocks (0.23+; ignored before).
-            "OffloadingConnector": {"cpu_bytes_to_use": chunks * rounded, "offload_prompt_only": False},
+            "OffloadingConnector": {"cpu_bytes_to_use": chunks * rounded * workers, "offload_prompt_only": False},
             # Its CPU pool is a BlockPool, whose block 0 is a null block.
-            "SimpleCPUOffloadConnector": {"cpu_bytes_to_use": (chunks + 1) * page},
+            "SimpleCPUOffloadConnector": {"cpu_bytes_to_use": (chunks + 1) * page * workers},
             "InterlockShim": {"num_chunks": chunks},
         }
         # A subclass takes what its parent takes, as it is read by its parent's observer.

@@ -169,7 +169,7 @@ class Harness:
         output = self.scheduler.schedule()
         decoded = self.recorder.decoded
         for observer in self.observers[1:]:
-            read(observer, output.kv_connector_metadata, frozenset(output.preempted_req_ids or ()))
+            read(observer, output.kv_connector_metadata, output)
         for job in decoded.jobs:
             self.jobs.add(job, self._expected(job))
         self.jobs.flush(decoded.flushed, ends=flushes_end)

@@ -143,7 +143,7 @@ class Recorder:
             self._emit_tables(scheduler_output)
             for rid in list(self._unpublished):
                 self._emit_publishes(rid)
-            self.decoded = read(self.observer, metadata, frozenset(scheduler_output.preempted_req_ids or ()))
+            self.decoded = read(self.observer, metadata, scheduler_output)
             for job in self.decoded.jobs:
                 self._emit_job(job)
             for flushed in self.decoded.flushed:

@@ -6,8 +6,6 @@ from vllm.distributed.kv_transfer.kv_connector.v1.offloading_connector import Of
 class Connector(OffloadingConnector):
     def update_connector_output(self, connector_output):
         jobs, meta = self.connector_scheduler._jobs, connector_output.kv_connector_worker_meta
-        for job in list(meta.completed_jobs) if meta is not None else ():
-            meta.completed_jobs[job] = jobs[job].pending_count if job in jobs else 0
-            if job not in jobs:
-                del meta.completed_jobs[job]
+        if meta is not None:
+            meta.completed_jobs = {job: jobs[job].pending_count for job in meta.completed_jobs if job in jobs}
         super().update_connector_output(connector_output)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -81,8 +81,8 @@ class Observer(Protocol):
         """
 
 
-def read(observer: Observer, metadata: Any, preempted: Set[str]) -> Decoded:
-    """The jobs and flush orders of a step, for a worker that was told of these preemptions."""
+def read(observer: Observer, metadata: Any, scheduler_output: Any) -> Decoded:
+    """The jobs and flush orders of a step, for a worker that is told of the preemptions in vLLM's scheduler output."""
     if (told := getattr(observer, "preempted", None)) is not None:
-        told(preempted)
+        told(frozenset(scheduler_output.preempted_req_ids or ()))
     return observer.decode(metadata)
