@@ -160,7 +160,7 @@ def judge_module(
     """
     module, wanted = chosen.module, chosen.wanted
     reporting = Reporting(run.connector, release, run.seed, module, chosen.sets, run.options, run.trace_dir)
-    play = module.own if module.own is not None and run.own and run.engine == "vllm" else module.play
+    play = module.play_of(own=run.own, real=run.engine == "vllm")
     promised = play.promises(chosen.sets)
     kinds = {**promised, **play.counts}
     judges: dict[str, Judge] = {}

@@ -36,15 +36,31 @@ POOLS: dict[str, dict[str, int]] = {
 
 
 def sizes_of(pool: str) -> dict[str, int]:
-    """The sizes that a pool's words name: one of :data:`POOLS`, and how many workers there are, if more than one."""
+    """The sizes that a pool's words name: one of :data:`POOLS`; workers and depth, if more than one."""
     size, *more = pool.split(", ")
     workers = [int(word.split()[0]) for word in more if word.endswith(" workers")]
-    return POOLS[size] | ({"workers": workers[0]} if workers else {})
+    return POOLS[size] | ({"workers": workers[0]} if workers else {}) | ({"depth": 2} if AHEAD in more else {})
+
+
+def pool_in_words(pool: str) -> str:
+    """The pool's sizes, and whatever else its words say."""
+    size, *more = pool.split(", ")
+    blocks, chunks = POOLS[size].values()
+    return ", ".join((f"{blocks} GPU blocks", f"{chunks} CPU chunks", *more))
 
 
 def with_workers(pool: str, workers: int) -> str:
     """The pool's words for an engine of so many workers."""
     return pool if workers == 1 else f"{pool}, {workers} workers"
+
+
+AHEAD = "depth 2"
+"""Of a pool: with asynchronous scheduling, a step is scheduled before the output of the one before is there."""
+
+
+def ahead(pool: str) -> str:
+    """The pool's words for an engine that schedules a step ahead."""
+    return f"{pool}, {AHEAD}"
 
 
 WORKERS = st.sampled_from((1, 1, 1, 2))
@@ -94,11 +110,16 @@ def _thaw(value: Any) -> Any:
     return list(map(_thaw, value)) if isinstance(value, tuple) else value
 
 
-def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.SearchStrategy[Scenario]:
+def scenarios(
+    pools: Sequence[str] = tuple(POOLS), requests_max: int = 8, *, ahead_too: bool = False
+) -> st.SearchStrategy[Scenario]:
     """Arrivals that share prefixes, each followed by steps, completions in any order, early copies, aborts, resets.
 
     A list of episodes rather than of operations: every scenario has requests that get somewhere. Left to chance, one
     scenario in a hundred loads anything; so some prompts come back once others have taken their blocks.
+
+    Args:
+        ahead_too: a third of them on an engine that schedules a step ahead.
     """
     add = st.fixed_dictionaries(
         {
@@ -114,6 +135,10 @@ def scenarios(pools: Sequence[str] = tuple(POOLS), requests_max: int = 8) -> st.
     episode = st.one_of(plain, plain, plain, resets, comes_back(reset), grows(moves()))
     episodes = st.lists(episode, min_size=2, max_size=requests_max)
     drawn = st.builds(with_workers, st.sampled_from(list(pools)), WORKERS)
+    if ahead_too:
+        drawn = st.builds(
+            lambda pool, wanted: ahead(pool) if wanted else pool, drawn, st.sampled_from((False, False, True))
+        )
     return st.builds(lambda pool, listed: named(pool, [o for e in listed for o in e]), drawn, episodes)
 
 

@@ -11,6 +11,7 @@ from interlock.adapters.gate.scenario import (
     REFUSED,
     RELOAD,
     Scenario,
+    ahead,
     apart,
     from_counterexample,
 )
@@ -42,6 +43,11 @@ def seeds() -> tuple[Scenario, ...]:
             found += from_counterexample(events(explored.program, counterexample))
     more = (RELOAD, PRESSURE, *FULL_TIER, REFUSED)
     return (*dict.fromkeys(found), *more, *map(apart, more), *MID_TRANSFER)
+
+
+def seeds_ahead() -> tuple[Scenario, ...]:
+    """Those written out that transfer something, on an engine that schedules a step ahead."""
+    return tuple(Scenario(ahead(s.pool), s.operations) for s in (RELOAD, PRESSURE, *FULL_TIER, REFUSED, *MID_TRANSFER))
 
 
 def _chosen() -> list[Expectation]:

@@ -61,6 +61,7 @@ class Harness:
             self.observers[0],
             self.block_size,
             self._count,
+            workers=workers,
             ahead=constructor.sizes.depth > 1,
         )
         self.ghosts = [Ghost() for _ in range(workers)]

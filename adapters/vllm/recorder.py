@@ -10,7 +10,8 @@ Events, all with `step`, the number of the schedule() that they belong to (0 bef
 - add_request(request)
 - hit(request, block, allocation): a block of the prefix cache, local hit
 - allocate(request, block, allocation)
-- publish(request, block, allocation, hash): full and hashed
+- publish(request, block, allocation, hash): full and hashed; with asynchronous scheduling this may be later, see
+  `late_publishes`, and then filled(request, block, allocation) says which schedule() has filled the block
 - preempt(request): named by the scheduler output, before anything else of that schedule()
 - look_up_anew(request): asked about although it had blocks, which its failed load has cost it; after preempt
 - plan_load(request, block, chunk, job, allocation)
@@ -34,9 +35,10 @@ loaded and acknowledge. Block 0, the null block, never appears.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from interlock.adapters.vllm.late_publishes import FILLED
 from interlock.adapters.vllm.observers import Decoded, Job, Observer, Report, read
 
 Event = dict[str, Any]
@@ -46,11 +48,20 @@ Record = Callable[..., None]
 class Recorder:
     """Wraps `scheduler.connector`; calls `record(event, **args)` for each event.
 
-    `ahead`: steps are scheduled before the outputs of those before are there.
+    Args:
+        workers: how many there are, each of which counts for a job that ends.
+        ahead: steps are scheduled before the outputs of those before are there.
     """
 
     def __init__(
-        self, scheduler: Any, observer: Observer, block_size: int, record: Record, *, ahead: bool = False
+        self,
+        scheduler: Any,
+        observer: Observer,
+        block_size: int,
+        record: Record,
+        *,
+        workers: int = 1,
+        ahead: bool = False,
     ) -> None:
         self.scheduler = scheduler
         self.observer = observer
@@ -60,6 +71,7 @@ class Recorder:
         self.owner: dict[tuple[int, int], tuple[str, int]] = {}  # -> allocating request, index
         self.decoded = Decoded()
         self._block_size = block_size
+        self._workers = workers
         self._ahead = ahead
         self._allocations: dict[int, int] = {}
         self._local_hits: dict[str, int] = {}
@@ -67,6 +79,7 @@ class Recorder:
         self._jobs: dict[str, Job] = {}
         self._unpublished: dict[str, list[tuple[int, int, int]]] = {}
         self._published: set[tuple[int, int]] = set()
+        self._filled: set[tuple[int, int]] = set()
         self._finished: set[str] = set()
         self._anew: list[str] = []
         self._report = Report()
@@ -143,6 +156,8 @@ class Recorder:
             self._emit_tables(scheduler_output)
             for rid in list(self._unpublished):
                 self._emit_publishes(rid)
+            if self._ahead:
+                self._emit_filled(scheduler_output)
             self.decoded = read(self.observer, metadata, scheduler_output)
             for job in self.decoded.jobs:
                 self._emit_job(job)
@@ -166,11 +181,14 @@ class Recorder:
 
     def _emit_acknowledged(self) -> Report:
         report, self._report = self._report, Report()
-        for event, jobs in (("acknowledge", report.acknowledged), ("acknowledge_failure", report.failed)):
-            for job in jobs:
-                for index in range(len(job.pairs)):
-                    self._emit(event, job=job.model_job(index))
+        self._emit_ends("acknowledge", report.acknowledged)
+        self._emit_ends("acknowledge_failure", report.failed)
         return report
+
+    def _emit_ends(self, event: str, jobs: Iterable[Job]) -> None:
+        for job in jobs:
+            for index in range(len(job.pairs)):
+                self._emit(event, job=job.model_job(index))
 
     def _reset_cache(self, original: Any) -> Any:
         def wrapper() -> Any:
@@ -183,6 +201,7 @@ class Recorder:
         def wrapper(request: Any, block_ids: Any) -> Any:
             if request.request_id not in self._finished:  # one may call the other
                 self._finished.add(request.request_id)
+                self._emit_publishes(request.request_id, ended=True)
                 self._unpublished.pop(request.request_id, None)
                 held = self.scheduler.kv_cache_manager.get_block_ids(request.request_id)
                 if self.tables.get(request.request_id) and not any(held):
@@ -205,6 +224,7 @@ class Recorder:
         if self._executing:
             self._executing = False
             self.record("update_from_output", step=self.step)
+            self._emit_ends("acknowledge", self.decoded.ended * self._workers)
 
     def _grow(self, rid: str, blocks: list[int], hits: int) -> list[tuple[str, int, int]]:
         """The table of a request is now `blocks`; returns (event, block, allocation) of the new."""
@@ -249,19 +269,37 @@ class Recorder:
         # At once: a request that is visited later in this schedule() may hit them.
         self._emit_publishes(rid)
 
-    def _emit_publishes(self, rid: str) -> None:
-        """The blocks of a request that have become full and hashed; the others stay noted."""
+    def _emit_publishes(self, rid: str, *, ended: bool = False) -> None:
+        """The blocks of a request that have become full and hashed; the others stay noted.
+
+        Args:
+            ended: the request ends, and vLLM hashes no more of what a step fills whose output is to come.
+        """
         pool = self.scheduler.kv_cache_manager.block_pool.blocks
         left = []
         for index, block, allocation in self._unpublished.pop(rid, []):
-            if pool[block].block_hash is None:
+            hashes = self.scheduler.requests[rid].block_hashes
+            filled = ended and (block, allocation) in self._filled and index < len(hashes)
+            if pool[block].block_hash is None and not filled:
                 left.append((index, block, allocation))
                 continue
-            value = self.scheduler.requests[rid].block_hashes[index].hex()[:12]
+            value = hashes[index].hex()[:12]
             self._published.add((block, allocation))
             self._emit("publish", request=rid, block=block, allocation=allocation, hash=value)
         if left:
             self._unpublished[rid] = left
+
+    def _emit_filled(self, scheduler_output: Any) -> None:
+        """The blocks that this step fills though they have no hash yet."""
+        new, cached = scheduler_output.scheduled_new_reqs, scheduler_output.scheduled_cached_reqs
+        computed = {r.req_id: r.num_computed_tokens for r in new}
+        computed |= zip(cached.req_ids, cached.num_computed_tokens, strict=True)
+        for rid, scheduled in scheduler_output.num_scheduled_tokens.items():
+            full = (computed[rid] + scheduled) // self._block_size
+            for index, block, allocation in self._unpublished.get(rid, ()):
+                if index < full and (block, allocation) not in self._filled:
+                    self._filled.add((block, allocation))
+                    self._emit(FILLED, request=rid, block=block, allocation=allocation)
 
     def _emit_job(self, job: Job) -> None:
         self._jobs[job.id] = job

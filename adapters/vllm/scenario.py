@@ -33,6 +33,7 @@ from typing import Any
 
 from interlock.adapters.vllm.construct import ConstructError, Constructor
 from interlock.adapters.vllm.harness import VOCABULARY, DriveError, Harness
+from interlock.adapters.vllm.late_publishes import in_their_schedule
 from interlock.adapters.vllm.observers.none import NoObserver
 from interlock.adapters.vllm.stage import Playing, Shapes, Stage
 from interlock.adapters.vllm.timeout import StepTimeoutError, time_limit
@@ -238,7 +239,8 @@ def play(
     if played.error is None:
         with _noted(played, playing, len(operations)), time_limit(step_seconds, "coming to rest"):
             played.owed = playing.owed()
-    played.faults = [fault.to_json() for fault in playing.faults]
+    played.events, faults = in_their_schedule(played.events, playing.faults)
+    played.faults = [fault.to_json() for fault in faults]
     played.seconds = time.perf_counter() - start
     return played
 

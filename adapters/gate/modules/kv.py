@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from interlock.adapters.gate.drivers.vllm import Part
-from interlock.adapters.gate.exercised import Kinds, did, evicted, saw, several_workers
+from interlock.adapters.gate.exercised import Kinds, did, evicted, pooled, saw, several_workers
 from interlock.adapters.gate.judge import HELD, IN_USE, LEFT_OPEN
-from interlock.adapters.gate.modules.kv_own import OWN, SHARES, played_as
+from interlock.adapters.gate.modules.kv_own import A_STEP_AHEAD, OWN, SHARES, played_as
 from interlock.adapters.gate.modules.module import GateModule, Play, Sets, Values
-from interlock.adapters.gate.scenario import DRAIN, Scenario, in_words, scenarios, sizes_of
-from interlock.adapters.gate.seeds import seeds
+from interlock.adapters.gate.scenario import AHEAD, DRAIN, Scenario, in_words, pool_in_words, scenarios, sizes_of
+from interlock.adapters.gate.seeds import seeds, seeds_ahead
 from interlock.spec.kv import SPECIFICATION
 
 SHIM = "interlock.adapters.vllm.shim:InterlockShim"
@@ -35,28 +36,38 @@ def _seeds(sets: Sets) -> Iterable[Scenario]:
     return seeds()
 
 
+PLAY = Play(
+    scenarios=lambda sets: scenarios(),
+    seeds=_seeds,
+    drain=DRAIN,
+    promises=_promises,
+    counts={
+        "preemptions": saw("preempt"),
+        "resets": saw("reset_cache"),
+        "loads": saw("plan_load"),
+        "flushes": saw("order_flush"),
+        "evictions": evicted,
+    },
+    lacks=("lazy stores", "failing loads and stores"),
+)
+OTHERS = replace(
+    PLAY,
+    scenarios=lambda sets: scenarios(ahead_too=True),
+    seeds=lambda sets: (*seeds(), *seeds_ahead()),
+    promises=lambda sets: {**_promises(sets), A_STEP_AHEAD: pooled(AHEAD)},
+)
+
 KV = GateModule(
     name="kv",
     spec=SPECIFICATION,
     tests="KVOffloadScheduler",
     any_connector=True,
-    play=Play(
-        scenarios=lambda sets: scenarios(),
-        seeds=_seeds,
-        drain=DRAIN,
-        promises=_promises,
-        counts={
-            "preemptions": saw("preempt"),
-            "resets": saw("reset_cache"),
-            "loads": saw("plan_load"),
-            "flushes": saw("order_flush"),
-            "evictions": evicted,
-        },
-        lacks=("asynchronous scheduling", "lazy stores", "failing loads and stores"),
-    ),
+    play=PLAY,
     own=OWN,
+    others=OTHERS,
     shares=SHARES,
     in_words=in_words,
+    pool_in_words=pool_in_words,
     part=_part,
     scope=_scope,
     at_rest=(LEFT_OPEN, HELD, IN_USE),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from interlock.adapters.gate.exercised import Kinds, did, evicted, failed, pooled, saw, several_workers
 from interlock.adapters.gate.modules.module import Play, Sets
 from interlock.adapters.gate.scenario import (
+    AHEAD,
     ALMOST,
     DRAIN,
     PRESSURE,
@@ -31,18 +32,19 @@ from interlock.spec.engine import SPECIFICATION as ENGINE
 
 POLICY, PIPELINE = "load_failure_policy", "pipeline"
 SHARES = {s.name: s.values for s in ENGINE.switches if s.name in (POLICY, PIPELINE)}
-DEPTHS = {"one": "depth 1", "two": "depth 2"}
+DEPTHS = {"one": "depth 1", "two": AHEAD}
 """Synchronous and asynchronous scheduling, by what the specification calls them."""
+
+A_STEP_AHEAD = "a step ahead"
 
 STEP: Operation = {"op": "step"}
 DONE: Operation = {"op": "complete", "nth": 0}
 
 
 def played_as(pool: str) -> tuple[Mapping[str, int], str]:
-    """Sizes and failure policy of a pool; those of any connector are one step deep."""
+    """Sizes and failure policy of a pool."""
     words = pool.split(", ")
-    policy = next((p for p in SHARES[POLICY] if p in words), "fail")
-    return (sizes_of(pool) | {"depth": 2} if "depth 2" in words else sizes_of(pool)), policy
+    return sizes_of(pool), next((p for p in SHARES[POLICY] if p in words), "fail")
 
 
 def _choices(sets: Sets) -> list[tuple[str, str]]:
@@ -140,7 +142,7 @@ def _promises(sets: Sets) -> Kinds:
         "flushes": saw("order_flush"),
         "evictions": evicted,
         "several workers": several_workers,
-        **({"a step ahead": pooled("depth 2")} if "depth 2" in depths else {}),
+        **({A_STEP_AHEAD: pooled(AHEAD)} if AHEAD in depths else {}),
     }
 
 

@@ -56,9 +56,11 @@ class GateModule:
         fixed: values that the harness has, whatever the preset says.
         play: what any connector is played through.
         own: what our own machine is, on a real scheduler, if that is more.
+        others: what any other connector is, on a real scheduler, if that is more.
         shares: switches of other modules that our own machine obeys there too, with their values.
         part: how a scenario is played, under these values.
         given: the values under which a scenario of this pool is played and judged.
+        pool_in_words: what the words of a pool mean, where they are not plain.
         scope, elements: of a trace, by pool.
         at_rest: properties of what must happen that show where nothing changes any more.
         oracle: properties, of this module or of another, that the harness judges itself, by what blocks really hold.
@@ -75,11 +77,13 @@ class GateModule:
     part: Callable[[Scenario, Values], Part]
     any_connector: bool = False
     own: Play | None = None
+    others: Play | None = None
     shares: Mapping[str, Sequence[str]] = field(default_factory=dict)
     releases: tuple[str, ...] | None = None
     runs: frozenset[str] | None = None
     unshown: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, str] | None = None
+    pool_in_words: Callable[[str], str] = str
     given: Callable[[str, Values], Values] = lambda pool, values: values
     elements: Callable[[str], Mapping[str, Sequence[str]] | None] = lambda pool: None
     scope: Callable[[str], Mapping[str, int] | None] = lambda pool: None
@@ -105,11 +109,15 @@ class GateModule:
         """Whether what is under test has the switch, be it of this module or of another."""
         return switch in self.switches or switch in self.shares
 
+    def play_of(self, *, own: bool, real: bool) -> Play:
+        """What our own machine, or another connector, is played through, on a real scheduler or not."""
+        return ((self.own if own else self.others) if real else None) or self.play
+
     @property
     def switches(self) -> frozenset[str]:
         """Names of all switches."""
         return frozenset(s.name for s in self.spec.switches)
 
     def words(self, scenario: Scenario) -> tuple[str, ...]:
-        """One line per operation."""
-        return tuple(map(self.in_words, scenario.plain()))
+        """What the engine is, and one line per operation."""
+        return f"an engine: {self.pool_in_words(scenario.pool)}", *map(self.in_words, scenario.plain())

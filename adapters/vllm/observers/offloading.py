@@ -73,7 +73,7 @@ class _ByRequest:
     """Up to 0.20.2: the bookkeeping of OffloadingConnectorWorker.get_finished (0.20.2).
 
     The connector counts all stores of a preempted request as complete when it orders their flush (scheduler.py:512-521)
-    and is never told of them again, so they are acknowledged with that step.
+    and is never told of them again.
     """
 
     def __init__(self) -> None:
@@ -81,9 +81,8 @@ class _ByRequest:
         self._open_stores: dict[str, dict[str, Job]] = {}
         self._unreported: dict[str, list[Job]] = {}
         self._waiting: set[str] = set()
-        self._flushed: list[Job] = []
         self._counted: set[str] = set()
-        """Ids of open jobs that are acknowledged."""
+        """Ids of open jobs that the connector counts as complete."""
         self._preempted: Set[str] = frozenset()
 
     def preempted(self, requests: Set[str]) -> None:
@@ -91,11 +90,12 @@ class _ByRequest:
 
     def decode(self, metadata: Any) -> Decoded:
         flushed: list[str] = []
+        ended: list[Job] = []
         for req in sorted(getattr(metadata, "reqs_to_flush", self._preempted) or ()):
             stores = self._open_stores.get(req, {})
             flushed += stores
-            self._flushed += self._unreported.pop(req, [])
-            self._flushed += (job for job in stores.values() if job.id not in self._counted)
+            ended += self._unreported.pop(req, [])
+            ended += (job for job in stores.values() if job.id not in self._counted)
             self._counted.update(stores)
         jobs = []
         for req, (source, target) in metadata.reqs_to_load.items():
@@ -104,11 +104,10 @@ class _ByRequest:
             job = _job(self._id(), "store", source, target, req, req)
             self._open_stores.setdefault(req, {})[job.id] = job
             jobs.append(job)
-        return Decoded(jobs=tuple(jobs), flushed=tuple(flushed))
+        return Decoded(jobs=tuple(jobs), flushed=tuple(flushed), ended=tuple(ended))
 
     def report(self, completed: Sequence[Job], finished_requests: set[str]) -> Report:
-        report = Report(acknowledged=self._flushed)
-        self._flushed = []
+        report = Report()
         for job in completed:
             request = job.request
             assert request is not None

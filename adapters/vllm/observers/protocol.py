@@ -32,14 +32,16 @@ class Job:
 
 @dataclass(frozen=True)
 class Decoded:
-    """One metadata: its new jobs, loads first, and the jobs whose flush it orders.
+    """One metadata: its new jobs, loads first, the jobs whose flush it orders, and those that it counts as ended.
 
+    `ended` are jobs that the connector is done with once the workers have this step, whatever they report later.
     `flushed` may name jobs of this very metadata: OffloadingConnector orders the flush of a
     finish-time store whose block is reallocated in the same schedule (offloading/scheduler.py:1841).
     """
 
     jobs: tuple[Job, ...] = ()
     flushed: tuple[str, ...] = ()
+    ended: tuple[Job, ...] = ()
 
 
 @dataclass
