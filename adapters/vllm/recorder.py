@@ -18,7 +18,8 @@ Events, all with `step`, the number of the schedule() that they belong to (0 bef
 - plan_store(request?, block, chunk, job, allocation): request only where the metadata says it
 - order_flush(job), build_connector_meta()
 - update_from_output(), acknowledge(job), acknowledge_failure(job), loaded(request)
-- reset_cache(): reset_prefix_cache has come to the connector, between two steps
+- reset_cache(): reset_prefix_cache has come to the connector, between two steps; of others than ours only where they do
+  not refuse it (False), which the specification would take for done
 - finish(request): request_finished was called; aborts too
 
 Order in one schedule(): preempt, look_up_anew, then hits, allocations and publishes, request by request in the
@@ -40,6 +41,7 @@ from typing import Any
 
 from interlock.adapters.vllm.late_publishes import FILLED
 from interlock.adapters.vllm.observers import Decoded, Job, Observer, Report, read
+from interlock.adapters.vllm.observers.ours import InterlockObserver
 
 Event = dict[str, Any]
 Record = Callable[..., None]
@@ -192,8 +194,14 @@ class Recorder:
 
     def _reset_cache(self, original: Any) -> Any:
         def wrapper() -> Any:
-            self._emit("reset_cache")
-            return original()
+            refused = False
+            try:
+                answer = original()
+                refused = answer is False and not isinstance(self.observer, InterlockObserver)
+                return answer
+            finally:
+                if not refused:
+                    self._emit("reset_cache")
 
         return wrapper
 
