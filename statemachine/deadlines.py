@@ -19,12 +19,14 @@ class Deadlines:
         limit: from the first no to the end, in units of the clock.
 
     Raises:
-        ValueError: the limit is no number, or below 0.
+        ValueError: the limit is no number, or below 0; or the clock cannot be asked.
     """
 
     def __init__(self, limit: float, clock: Clock) -> None:
         if not isinstance(limit, int | float) or isinstance(limit, bool) or not limit >= 0:
             raise ValueError(f"deadline is {limit!r}; give units of the clock, at least 0")
+        if not callable(clock):
+            raise ValueError(f"clock is {clock!r}; give what says the time when it is called, as time.monotonic")
         self._limit, self._clock = limit, clock
         self._ends: dict[str, dict[str, float]] = {}
 

@@ -32,6 +32,7 @@ from interlock.statemachine.offload.rules import GroupRules
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.shapes import (
     refuse_misshapen_reports,
+    refuse_misshapen_request,
     refuse_misshapen_step,
     refuse_misshapen_table,
 )
@@ -76,9 +77,10 @@ class KVOffloadScheduler:
     Raises:
         UnknownPolicy: there is no policy of that name.
         UnsupportedSwitch: the machine does not run one of the switches' values, or not with these limits.
-        UnsupportedGroups: blocks of a group do not end where hashes do.
+        UnsupportedGroups: one is no group, or its blocks do not end where hashes do.
         UnknownName, MissingSwitches: the switches are not a value of every one.
-        ValueError: a size is not a whole number of at least 1 (chunks: 0), or the deadline is below 0.
+        ValueError: a size is not a whole number of at least 1 (chunks: 0), the deadline is below 0, or ``limits`` is
+            no :class:`StoreLimits`.
     """
 
     def __init__(
@@ -116,7 +118,8 @@ class KVOffloadScheduler:
         self._ended: set[str] = set()
         """Requests that have ended since the last metadata."""
         several = not self._groups.prefix_only
-        self._rules = GroupRules.of(group_switches) if several else None
+        rules = GroupRules.of(group_switches) if several or group_switches is not None else None
+        self._rules = rules if several else None
         self._kept = Kept(self._groups) if several else None
         self._moves = moves = Moves(
             spec, values, num_chunks=num_chunks, num_workers=num_workers, policy=policy, checking=checking,
@@ -161,7 +164,9 @@ class KVOffloadScheduler:
 
         Raises:
             RequestIdInUse: a request with that id has not ended.
+            Misshapen: it has no id, number of tokens or hashes.
         """
+        refuse_misshapen_request(request)
         self._step_is_over()
         key = self._lives.begins(request.request_id, self._tracked)
         self._moves.do("add_request", key)
@@ -178,11 +183,13 @@ class KVOffloadScheduler:
 
         Raises:
             UnknownRequest: it has not arrived, or has ended.
+            Misshapen: ``num_computed_tokens`` is no number, or below 0.
         """
         tracked = self._tracked.of(request, "get_num_new_matched_tokens")
+        found = self._loads.match(tracked, num_computed_tokens)
         if tracked.tables[0].blocks:  # who has blocks is not asked about (I-12), so it has lost them
             self._anew.add(request.request_id)
-        answer = self._offering.answer(request.request_id, self._loads.match(tracked, num_computed_tokens))
+        answer = self._offering.answer(request.request_id, found)
         if answer[0] and self._recency is not None:
             self._recency.hit(tracked, num_computed_tokens + answer[0])
         return answer

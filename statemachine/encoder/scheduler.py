@@ -20,6 +20,12 @@ from interlock.statemachine.encoder.entries import Entries
 from interlock.statemachine.encoder.features import end_of, read_mm_features
 from interlock.statemachine.encoder.pool import ItemPool
 from interlock.statemachine.encoder.port import EncoderMetadata, EncoderOutput, RequestLike
+from interlock.statemachine.encoder.shapes import (
+    refuse_misshapen_output,
+    refuse_misshapen_request,
+    refuse_what_is_no_number,
+    refuse_what_is_no_place,
+)
 from interlock.statemachine.encoder.tracked import Tracked, Visit
 from interlock.statemachine.errors import NoOpenVisit, RequestIdInUse, UnknownRequest, UnknownTransfer
 from interlock.statemachine.pool import policy_named
@@ -49,7 +55,7 @@ class EncoderCacheScheduler:
         UnknownPolicy: there is no policy of that name.
         UnknownName, MissingSwitches: the switches are not a value of every one.
         ValueError: the switches are of a connector that has nothing in transit, and this one fetches; or a size is not
-            a whole number of at least 1 (cells: 0), or the deadline is below 0.
+            a whole number of at least 1 (cells: 0), the deadline is below 0, or ``offered`` cannot be asked.
     """
 
     def __init__(
@@ -73,6 +79,8 @@ class EncoderCacheScheduler:
             num_slots=(num_slots, 1), num_cells=(num_cells, 0), num_workers=(num_workers, 1),
             num_kv_shares=(num_kv_shares, 1),
         )  # fmt: skip
+        if not callable(offered):
+            raise ValueError(f"offered is {offered!r}; give what says of an identifier whether the other side has it")
         self.contained = 0
         self._contain = contain
         self._tracked: dict[str, Tracked] = {}
@@ -124,7 +132,9 @@ class EncoderCacheScheduler:
 
         Raises:
             RequestIdInUse: a request with that id has not ended.
+            Misshapen: it has no id or no features, or a feature has no identifier, place or length.
         """
+        refuse_misshapen_request(request)
         self._step_is_over()
         if request.request_id in self._tracked:
             raise RequestIdInUse(request.request_id)
@@ -165,9 +175,14 @@ class EncoderCacheScheduler:
     # -- in a visit ----------------------------------------------------------------------------------
 
     def ensure_cache_available(self, request: RequestLike, num_computed_tokens: int) -> bool:
-        """See :class:`EncoderCachePort`."""
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            Misshapen: ``num_computed_tokens`` is no number, or below 0.
+        """
         self._step_is_over()
         key = self._of(request, "ensure_cache_available").key
+        refuse_what_is_no_number("ensure_cache_available", request, num_computed_tokens=num_computed_tokens)
         if key in self._visited and key not in self._passed_over:  # asked before in this schedule
             return self._state[key] not in self._put_off
         self._passed_over.discard(key)
@@ -186,12 +201,20 @@ class EncoderCacheScheduler:
         return self._scan_goes_on()
 
     def check_and_update_cache(self, request: RequestLike, index: int) -> bool:
-        """See :class:`EncoderCachePort`."""
-        return self._entries.find(self._of_visit(request, "check_and_update_cache"), index)
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            Misshapen: the request has no such feature.
+        """
+        return self._entries.find(self._of_visit(request, "check_and_update_cache", index), index)
 
     def can_allocate(self, request: RequestLike, index: int) -> bool:
-        """See :class:`EncoderCachePort`."""
-        return self._entries.has_room(self._of_visit(request, "can_allocate"), index)
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            Misshapen: the request has no such feature.
+        """
+        return self._entries.has_room(self._of_visit(request, "can_allocate", index), index)
 
     def has_cache_item(self, identifier: str) -> bool:
         """See :class:`EncoderCachePort`."""
@@ -200,7 +223,18 @@ class EncoderCacheScheduler:
         return self._has_cache_item(self._visit.tracked.key, identifier)
 
     def request_scheduled(self, request: RequestLike, num_computed_tokens: int, num_scheduled_tokens: int) -> None:
-        """See :class:`EncoderCachePort`."""
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            Misshapen: a number of tokens is none, or below 0.
+        """
+        self._of(request, "request_scheduled")
+        refuse_what_is_no_number(
+            "request_scheduled",
+            request,
+            num_computed_tokens=num_computed_tokens,
+            num_scheduled_tokens=num_scheduled_tokens,
+        )
         tracked = self._comes_to(request, "request_scheduled")
         visit, key = self._visit, tracked.key
         assert visit is not None
@@ -214,8 +248,12 @@ class EncoderCacheScheduler:
             self._entries.use_what_is_cached(visit)
 
     def update_state_after_alloc(self, request: RequestLike, index: int) -> None:
-        """See :class:`EncoderCachePort`."""
-        self._entries.take(self._of_visit(request, "update_state_after_alloc"), index)
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            Misshapen: the request has no such feature.
+        """
+        self._entries.take(self._of_visit(request, "update_state_after_alloc", index), index)
 
     def kv_load_started(self, request: RequestLike) -> None:
         """See :class:`EncoderCachePort`."""
@@ -255,7 +293,9 @@ class EncoderCacheScheduler:
         Raises:
             UnknownTransfer: a report on a transfer that is not under way, unless those are contained.
             IllegalTransition: a report on a load that is not under way, or one report too many.
+            Misshapen: it is no :class:`EncoderOutput`, or a field is of another shape than that asks for.
         """
+        refuse_misshapen_output(output)
         self._step_is_over()
         for name in output.finished_recving:
             self._do("loaded", self._named(name, "finished_recving").key)
@@ -368,7 +408,8 @@ class EncoderCacheScheduler:
             raise UnknownRequest(request_id, call)
         return self._tracked[request_id]
 
-    def _of_visit(self, request: RequestLike, call: str) -> Visit:
+    def _of_visit(self, request: RequestLike, call: str, index: int) -> Visit:
         if self._visit is None or self._visit.tracked.request.request_id != request.request_id:
             raise NoOpenVisit(call)
+        refuse_what_is_no_place(call, request, index)
         return self._visit

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from interlock.statemachine.errors import UnsupportedGroups
-from interlock.statemachine.lookup import FullAttention, LookupGroup
+from interlock.statemachine.lookup import ChunkedLocal, FullAttention, LookupGroup, SlidingWindow
 from interlock.statemachine.port import Hash
 
 Key = Hash | tuple[int, Hash]
@@ -61,13 +62,20 @@ class BlockGroups(tuple[BlockGroup, ...]):
             hash_tokens: tokens to one hash of a request.
 
         Raises:
-            UnsupportedGroups: there are none, or blocks do not end where hashes do.
+            UnsupportedGroups: there are none, one is no group, or blocks do not end where hashes do.
         """
+        if kinds is not None and not isinstance(kinds, Sequence):
+            raise UnsupportedGroups(f"groups is {kinds!r}", "give a list of them, as in [FullAttention(16)]")
         kinds = (FullAttention(hash_tokens),) if kinds is None else tuple(kinds)
         if not kinds:
             raise UnsupportedGroups("groups is empty", "leave it out, or name one at least")
         for place, kind in enumerate(kinds):
-            if kind.chunk_tokens <= 0 or kind.chunk_tokens % hash_tokens:
+            if not _is_group(kind):
+                raise UnsupportedGroups(
+                    f"group {place} is {kind!r}",
+                    "give a FullAttention, SlidingWindow, ChunkedLocal or Mamba of whole numbers, each at least 1",
+                )
+            if kind.chunk_tokens % hash_tokens:
                 raise UnsupportedGroups(
                     f"group {place} has blocks of {kind.chunk_tokens} tokens, and hashes are of {hash_tokens}",
                     f"make its blocks a multiple of {hash_tokens}",
@@ -97,3 +105,11 @@ class BlockGroups(tuple[BlockGroup, ...]):
     def aligned(self, tokens: int) -> bool:
         """Whether a block of every group ends with so many tokens."""
         return all(tokens % group.block_size == 0 for group in self)
+
+
+def _is_group(kind: Any) -> bool:
+    """Whether it has the sizes of a group: tokens of a chunk, and of a window unless all are seen."""
+    sizes = [getattr(kind, "chunk_tokens", None), getattr(kind, "window", 0)]
+    if sizes[1] is None and not isinstance(kind, SlidingWindow | ChunkedLocal):
+        sizes.pop()
+    return all(isinstance(size, int) and size > 0 for size in sizes)

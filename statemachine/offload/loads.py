@@ -10,6 +10,7 @@ from interlock.statemachine.lookup import Answer, FullAttention, longest_hit
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.rules import GroupRules
+from interlock.statemachine.offload.shapes import refuse_misshapen_match
 from interlock.statemachine.offload.tracked import NOTHING, Found, Tracked
 from interlock.statemachine.plural import counted
 from interlock.statemachine.port import NULL_BLOCK
@@ -41,11 +42,15 @@ class Loads:
         """How many tokens the tier has beyond what the GPU has, up to the last token but one.
 
         ``None`` if a request that the tier has something for may not load yet, or some of it is still to come.
+
+        Raises:
+            Misshapen: what the GPU has is no number, or below 0.
         """
         request, moved = tracked.request, self._moves.chunks.moves
         limit = (request.num_tokens - 1) // self._hash_tokens * self._hash_tokens
         this = num_computed_tokens, limit, len(request.block_hashes), moved
         if tracked.looked_up != this:
+            refuse_misshapen_match(request.request_id, num_computed_tokens)
             tracked.looked_up = this
             tracked.local_tokens = num_computed_tokens
             tracked.found = self._find(tracked, limit)

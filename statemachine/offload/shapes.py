@@ -15,23 +15,63 @@ from interlock.statemachine.port import ConnectorOutput, ScheduledStep
 _STEP = "build_connector_meta"
 
 
+def refuse_misshapen_request(request: Any) -> None:
+    """Makes sure that a request has what it will be asked for until it ends.
+
+    Raises:
+        Misshapen: something is missing, or of another kind.
+    """
+    if not isinstance(getattr(request, "request_id", None), str):
+        wrong = "has no request_id"
+    elif not hasattr(getattr(request, "num_tokens", None), "__index__"):
+        wrong = "has no num_tokens"
+    elif not hasattr(getattr(request, "block_hashes", None), "__getitem__"):
+        wrong = "has no block_hashes"
+    else:
+        return
+    raise Misshapen(
+        "on_new_request",
+        f"{request!r} {wrong}",
+        "give an object with request_id (a string), num_tokens (a number) and block_hashes (a list)",
+    )
+
+
+def refuse_misshapen_match(request_id: str, num_computed_tokens: Any) -> None:
+    """Makes sure that what the engine's own prefix cache has of a request is a number of tokens.
+
+    Raises:
+        Misshapen: it is not.
+    """
+    if not (hasattr(num_computed_tokens, "__index__") and num_computed_tokens >= 0):
+        raise Misshapen(
+            "get_num_new_matched_tokens",
+            f"num_computed_tokens of request {request_id!r} is {num_computed_tokens!r}",
+            "give how many tokens the engine's own prefix cache has of it, or 0",
+        )
+
+
 def refuse_misshapen_step(step: ScheduledStep, num_groups: int) -> None:
     """Makes sure that a step's columns are of the same requests, and blocks are given per KV cache group.
 
     Raises:
-        Misshapen: a column is shorter or longer than another, ``preempted`` is one name, or blocks are not per group.
+        Misshapen: it is none, a column is shorter or longer than another, ``preempted`` is one name, or blocks are not
+            per group.
     """
-    rows, computed, scheduled = len(step.request_ids), len(step.num_computed_tokens), len(step.num_scheduled_tokens)
+    try:
+        rows, computed, scheduled = len(step.request_ids), len(step.num_computed_tokens), len(step.num_scheduled_tokens)
+        new_blocks, _, _ = len(step.new_block_ids), len(step.preempted), step.num_scheduled_tokens.values
+    except (AttributeError, TypeError):
+        raise Misshapen(_STEP, f"the step is {step!r}", "give a ScheduledStep, each column as it asks") from None
     if not rows == computed == scheduled:
         raise Misshapen(
             _STEP,
             f"the step has {rows} request_ids, {computed} num_computed_tokens and {scheduled} num_scheduled_tokens",
             "name each request once in each",
         )
-    if len(step.new_block_ids) > rows:
+    if new_blocks > rows:
         raise Misshapen(
             _STEP,
-            f"the step has {rows} request_ids and {len(step.new_block_ids)} new_block_ids",
+            f"the step has {rows} request_ids and {new_blocks} new_block_ids",
             "give one for each request, in the same order",
         )
     _refuse_one_name(_STEP, request_ids=step.request_ids, preempted=step.preempted)
@@ -54,7 +94,7 @@ def refuse_misshapen_table(request_id: str, block_ids: Any, num_external_tokens:
         )
     if num_groups > 1:
         _refuse_blocks(call, [(request_id, block_ids)], num_groups)
-    elif not hasattr(block_ids, "__len__") or any(hasattr(block, "__len__") for block in block_ids):
+    elif not hasattr(block_ids, "__len__") or not all(hasattr(block, "__index__") for block in block_ids):
         raise Misshapen(
             call,
             f"the table of request {request_id!r} is {block_ids!r}",
@@ -66,9 +106,15 @@ def refuse_misshapen_reports(output: ConnectorOutput) -> None:
     """Makes sure that reports are numbers of workers, by job.
 
     Raises:
-        Misshapen: they are not.
+        Misshapen: they are not, or there are none.
     """
-    for name, counts in (("completed", output.completed), ("failed", output.failed)):
+    try:
+        reports = ("completed", output.completed), ("failed", output.failed)
+        len(output.finished_recving)
+    except (AttributeError, TypeError):
+        right = "give a ConnectorOutput, each field as it asks"
+        raise Misshapen("update_connector_output", f"the output is {output!r}", right) from None
+    for name, counts in reports:
         if not _are_numbers_of_workers(counts):
             raise Misshapen(
                 "update_connector_output",
@@ -101,7 +147,7 @@ def _are_per_group(got: Collection[Sequence[Sequence[int]]], num_groups: int) ->
 
 def _are_numbers_of_workers(counts: Mapping[int, int]) -> bool:
     try:
-        return min(counts.values(), default=1) >= 1
+        return min(counts.values(), default=1) >= 1 and hasattr(sum(counts.values()), "__index__")
     except (AttributeError, TypeError):
         return False
 

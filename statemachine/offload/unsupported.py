@@ -12,8 +12,11 @@ def refuse_what_is_not_run(values: Mapping[str, str], limits: StoreLimits = EVER
     """Look at the values of switches, and at limits, before a machine is made with them.
 
     Raises:
+        ValueError: ``limits`` is no :class:`StoreLimits`.
         UnsupportedSwitch: stores would be lazy; or not all is to be stored, and the specification demands it.
     """
+    if not isinstance(limits, StoreLimits):
+        raise ValueError(f"limits is {limits!r}; give StoreLimits(…), or leave it out")
     if values.get("store_mode") == "lazy":
         raise UnsupportedSwitch(
             "our machine stores eagerly, it does not run store_mode=lazy",

@@ -1,9 +1,13 @@
 """What authors of engines get wrong at first: each is one line that says what to give, and the machine goes on."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from interlock.spec.language.specification import UnknownName
 from interlock.statemachine.errors import IllegalTransition, Misshapen, NotLetIn
-from interlock.statemachine.lookup import FullAttention, SlidingWindow
+from interlock.statemachine.lookup import ChunkedLocal, FullAttention, SlidingWindow
+from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ConnectorOutput, ScheduledStep
 
 TWO = (FullAttention(4), SlidingWindow(4, 4))
@@ -46,6 +50,12 @@ def goes_on(d):
         (ScheduledStep(("A", "A"), (5, 5), {"A": 4}), "2 request_ids, 2 num_computed_tokens and 1 num_scheduled_tok"),
         (ScheduledStep("A", (5,), {"A": 4}), r"request_ids is 'A': give a tuple of names, as in \('A',\)"),
         (ScheduledStep(preempted="A"), r"preempted is 'A': give a tuple of names, as in \('A',\)"),
+        (None, "the step is None: give a ScheduledStep"),
+        (("A", 5, 4), r"the step is \('A', 5, 4\): give a ScheduledStep"),
+        (ScheduledStep(("A",), None, {"A": 4}), "num_computed_tokens=None, .*: give a ScheduledStep"),
+        (ScheduledStep(("A",), (5,), [4]), r"num_scheduled_tokens=\[4\], .*: give a ScheduledStep"),
+        (ScheduledStep(*RUNS_ON, None), "new_block_ids=None, .*: give a ScheduledStep"),
+        (ScheduledStep(*RUNS_ON, [[[3]]], None), "preempted=None, .*: give a ScheduledStep"),
     ],
 )
 def test_a_step_of_another_shape_is_named_and_can_be_said_again(running, step, said):
@@ -78,6 +88,7 @@ def test_whose_blocks_are_not_per_group_is_named_although_others_are(driver):
             r"the table of request 'A' is \[\[1, 2\]\]: with one KV cache group give its blocks in one list",
         ),
         (None, None, "the table of request 'A' is None: with one KV cache group give its blocks in one list"),
+        (None, [1, None], r"the table of request 'A' is \[1, None\]: with one KV cache group give its blocks in one"),
         (TWO, [1, 2], r"the blocks that request 'A' gets are \[1, 2\]: give one list per KV cache group"),
         (TWO, [[1, 2]], r"the blocks that request 'A' gets are \[\[1, 2\]\]: give one list per KV cache group"),
     ],
@@ -118,7 +129,14 @@ def test_external_tokens_that_are_no_number_are_named(driver, tokens):
             ConnectorOutput(failed={0: -1}),
             "failed is {0: -1}: give to each job how many workers report on it, at least",
         ),
+        (ConnectorOutput(completed={0: 1.5}), "completed is {0: 1.5}: give to each job how many workers report on it"),
         (ConnectorOutput(finished_recving="A"), r"finished_recving is 'A': give a tuple of names, as in \('A',\)"),
+        (
+            ConnectorOutput({0: 1}, finished_recving=None),
+            "the output is .*finished_recving=None.: give a ConnectorOutput",
+        ),
+        (None, "the output is None: give a ConnectorOutput"),
+        ({0: 1}, "the output is {0: 1}: give a ConnectorOutput"),
     ],
 )
 def test_reports_of_another_shape_are_named_and_can_be_said_again(driver, output, said):
@@ -131,6 +149,63 @@ def test_reports_of_another_shape_are_named_and_can_be_said_again(driver, output
     d.finish("A")
     d.step()
     assert not d.machine.has_pending_work()
+
+
+@pytest.mark.parametrize(
+    ("lacks", "said"),
+    [
+        ({"request_id": None}, "has no request_id"),
+        ({"num_tokens": None}, "has no num_tokens"),
+        ({"block_hashes": None}, "has no block_hashes"),
+    ],
+)
+def test_a_request_that_lacks_something_is_named_and_may_come_whole(driver, lacks, said):
+    d = driver()
+    whole = {"request_id": "A", "num_tokens": 5, "block_hashes": ["h1"]}
+
+    with pytest.raises(Misshapen, match=rf"^on_new_request: namespace.* {said}: give an object with request_id"):
+        d.machine.on_new_request(SimpleNamespace(**{**whole, **lacks}))
+    d.add("A", ["h1"])
+    d.admit("A", [1, 2])
+    assert len(d.build().store_jobs) == 1
+
+
+@pytest.mark.parametrize("tokens", [-4, None, "4", 4.0])
+def test_computed_tokens_that_are_no_number_are_named(driver, tokens):
+    """A negative number was answered, with so many more tokens to load."""
+    d = driver()
+    d.store_one("A", "h1", block=1)
+    d.update(completed=[0])
+    request = d.add("B", ["h1"])
+
+    for _ in range(2):
+        with pytest.raises(Misshapen, match=r"^get_num_new_matched_tokens: num_computed_tokens of request 'B' is "):
+            d.machine.get_num_new_matched_tokens(request, tokens)
+    assert d.match("B") == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"limits": None}, r"limits is None; give StoreLimits\(…\), or leave it out"),
+        ({"groups": FullAttention(4)}, r"groups is FullAttention\(.*\); give a list of them"),
+        ({"groups": ["full"]}, "group 0 is 'full'; give a FullAttention, "),
+        ({"groups": [FullAttention(4.0)]}, r"group 0 is FullAttention\(chunk_tokens=4.0, .*\); give a FullAttention, "),
+        ({"groups": [FullAttention(0)]}, r"group 0 is FullAttention\(chunk_tokens=0, .*\); give a FullAttention, "),
+        ({"groups": [FullAttention(4), SlidingWindow(4, 0)]}, r"group 1 is SlidingWindow\(.*, window=0\); give"),
+        ({"groups": [SlidingWindow(4, None)]}, r"group 0 is SlidingWindow\(.*, window=None\); give"),
+        ({"groups": [ChunkedLocal(4, None)]}, r"group 0 is ChunkedLocal\(.*, window=None\); give"),
+        ({"clock": None}, "clock is None; give what says the time when it is called"),
+    ],
+)
+def test_what_a_machine_cannot_be_made_with_is_named(options, said):
+    with pytest.raises(ValueError, match=f"^{said}"):
+        KVOffloadScheduler(**{"block_size": 4, "num_chunks": 8, "num_workers": 1, **options})
+
+
+def test_switches_of_groups_are_looked_at_also_where_there_is_one_group():
+    with pytest.raises(UnknownName, match="unknown value of switch groups 'windowd'"):
+        KVOffloadScheduler(block_size=4, num_chunks=8, num_workers=1, group_switches={"groups": "windowd"})
 
 
 # -- who computes has been said to have got its blocks ----------------------------------------------------------
