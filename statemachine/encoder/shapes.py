@@ -16,7 +16,8 @@ def refuse_misshapen_request(request: Any) -> None:
     Raises:
         Misshapen: something is missing, or of another kind.
     """
-    call, name, features = "on_new_request", getattr(request, "request_id", None), getattr(request, "mm_features", None)
+    call, name = "on_new_request", getattr(request, "request_id", None)
+    features: Any = getattr(request, "mm_features", None)
     if not isinstance(name, str) or not hasattr(features, "__getitem__"):
         right = "give an object with request_id (a string) and mm_features (a list, empty for text alone)"
         raise Misshapen(call, f"the request is {request!r}", right)
