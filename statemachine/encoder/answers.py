@@ -56,6 +56,14 @@ class Answers:
         self._do("defer" if self._nothing_computed(tracked.key) else "stall", tracked.key)
         return False
 
+    def covers_less(self, tracked: Tracked, num_computed_tokens: int) -> bool:
+        """Whether the KV match of a request that waits covers less than in a visit that the engine has just left.
+
+        It has had no room for an item, and ended the schedule (vLLM does); meanwhile what was matched has been evicted.
+        """
+        ahead = future_mm_features(tracked.request, num_computed_tokens)
+        return any(self._feature[tracked.key, place] == "matched" for place, _ in ahead)
+
     def forget(self, tracked: Tracked) -> None:
         """A request has ended."""
         self._deadlines.forget(tracked.key)

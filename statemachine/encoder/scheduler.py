@@ -189,6 +189,9 @@ class EncoderCacheScheduler:
         tracked = self._comes_to(request, "ensure_cache_available")
         if self._state[key] in self._queued and not self._scan_goes_on():
             return False
+        if self._state[key] in self._queued and self._answers.covers_less(tracked, num_computed_tokens):
+            self._turn_away(tracked)  # all is looked up again in the next visit
+            return False
         if not self._answers.may_go_on(tracked, num_computed_tokens):
             self._visit = None
             return False
@@ -267,9 +270,8 @@ class EncoderCacheScheduler:
         if self._state[tracked.key] in self._runners:
             self._do("preempt", tracked.key)
         else:
-            self._comes_to(request, "free")
-            self._do("no_kv", tracked.key)
-            self._visit = None
+            self._turn_away(self._comes_to(request, "free"))
+            return
         self._entries.drop_references(tracked)
 
     # -- steps ---------------------------------------------------------------------------------------
@@ -336,6 +338,12 @@ class EncoderCacheScheduler:
         visit, self._visit = self._visit, None  # if it is refused, it does not come again
         if visit is not None:
             self._entries.advance(visit)
+
+    def _turn_away(self, tracked: Tracked) -> None:
+        """Who waits gets no KV in its visit, which is the last one of the queue."""
+        self._do("no_kv", tracked.key)
+        self._visit = None
+        self._entries.drop_references(tracked)
 
     def _go_on(self, key: str) -> None:
         self._do("resume" if self._state[key] == "stalled" else "go_on", key)
