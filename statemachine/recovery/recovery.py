@@ -36,10 +36,11 @@ class LoadRecovery:
     :attr:`owes` is true, something is to be computed again: then :meth:`take_over` when a schedule() begins,
     :meth:`waits` before a request is scheduled, and :meth:`dispatched` when the schedule is made.
 
-    Two things the scheduler owes, or what was computed from a failed load is found in its prefix cache, or delivered. Who
-    ends or is preempted leaves no hash on blocks that unprocessed steps compute or load for it (property
-    ``what-an-ended-life-leaves-unsettled-is-not-found``). And a block that somebody holds, or that such a step computes
-    or loads, is a hit only behind the blocks that its holder has before it (switch ``hit_chain``; vLLM goes by the hash).
+    Two things the scheduler owes, or what was computed from a failed load is found in its prefix cache, or delivered.
+    Who ends or is preempted leaves no hash on blocks that unprocessed steps compute or load for it (property
+    ``what-an-ended-life-leaves-unsettled-is-not-found``). And a block that somebody holds, or that such a step
+    computes or loads, is a hit only behind the blocks that its holder has before it (switch ``hit_chain``; vLLM goes
+    by the hash).
 
     Args:
         switches: a value for every switch of the specification; the default preset if not given. The failure
