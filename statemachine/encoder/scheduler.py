@@ -231,7 +231,6 @@ class EncoderCacheScheduler:
         Raises:
             Misshapen: a number of tokens is none, or below 0.
         """
-        self._of(request, "request_scheduled")
         refuse_what_is_no_number(
             "request_scheduled",
             request,
