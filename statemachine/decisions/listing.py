@@ -150,6 +150,12 @@ HAND_WRITTEN_FOR_ENCODERS = (
         "contract 5(a), R-65",
     ),
     _choice(
+        "encoder.answers.Answers.covers_less",
+        "who is matched less than in a visit that the engine has left without a word gets no KV in this one, and is "
+        "matched anew in the next",
+        "contract 5(a), Q7",
+    ),
+    _choice(
         "encoder.answers.Answers._fetch",
         "of the items asked about, in the order of the prompt, those that the other side offers and neither pool nor "
         "encoder cache has; not after the request's budget is spent, if it can encode the item",

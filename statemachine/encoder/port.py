@@ -9,7 +9,7 @@ depth 1). In the order in which an engine calls them:
   ``ensure_cache_available`` after the KV match; if the answer is yes, for each feature of the chunk
   ``check_and_update_cache``, else ``can_allocate`` and ``has_cache_item``; then one of
   ``request_scheduled`` (with ``update_state_after_alloc`` for each item that the cache lacked),
-  ``kv_load_started`` and, where no KV was found, ``free`` (or none of them: no room for an item, and the schedule ends);
+  ``kv_load_started`` and, where no KV was found, ``free`` (none of them: no room for an item, the schedule ends);
   who has KV and was told no is asked again with those that run (where guards are checked) or with those that wait;
 - once per schedule ``build_connector_meta``;
 - when the outputs of all workers are there, ``update_connector_output`` and ``take_unavailable_requests``,
