@@ -37,7 +37,8 @@ class HeldRequest:
         num_computed_tokens: those of unprocessed steps included, as vLLM counts them.
         scheduled: tokens in each unprocessed step, the one being processed first; 0 where the request is absent.
             None at all for a request that waits for a load.
-        stale: which of these steps were scheduled in an earlier life of the request (it was preempted since).
+        stale: which of these steps were scheduled in an earlier life of the request (it was preempted since), or were
+            ``dropped`` by a rollback: left out, what is reported of it next would be taken for not yet computed.
         placeholders: outputs that are awaited of unprocessed steps (vLLM: num_output_placeholders).
         num_cached_tokens, num_external_tokens: of the prompt; not computed, and of those, loaded.
 
