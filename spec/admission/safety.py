@@ -32,6 +32,7 @@ from interlock.spec.admission.judging import (
 from interlock.spec.admission.predicates import entry, is_, phase, somebody, total
 from interlock.spec.admission.vocabulary import (
     FIRST,
+    PART,
     STEP,
     WHOLE,
     ahead,
@@ -44,6 +45,8 @@ from interlock.spec.admission.vocabulary import (
     full_sequence_fits,
     in_newer,
     in_older,
+    load_order,
+    load_report,
     newer_step,
     older_step,
     owns,
@@ -185,6 +188,27 @@ BEHIND_THEIR_STEP = ActionProperty(
     slices=EVERY,
     actions=("process_step",),
     formula=Primed(body=free()) <= free() + parked_older(),
+)
+
+PARKED_BEHIND_THE_LAST = ActionProperty(
+    id="blocks-are-parked-behind-the-last-step-that-may-write-them",
+    source="contract G8, I-26; B-063 vllm #45357",
+    doc=(
+        "What a request lets go of while the newer step may write it does not return with the older one, which is "
+        "processed first."
+    ),
+    slices=(MIXED, ONE),
+    applies=freed_in_flight.is_("parked"),
+    actions=("abort", "flush_reported"),
+    formula=in_newer(r) >> (Primed(body=parked_older()) <= parked_older()),
+)
+LOAD_STILL_WRITES = Invariant(
+    id="blocks-that-a-load-writes-are-not-given-back",
+    source="contract I-25, Q31, Q32",
+    doc="As long as the load of a request is under way, or its report is, the request has the blocks that it fills.",
+    slices=LOADING,
+    formula=forall(r, (load_order(r) + load_report(r) > 0) >> (owns(r) >= PART)),
+    premise=exists(r, load_order(r) > 0),
 )
 
 YIELDS_BLOCKS = ActionProperty(
@@ -347,7 +371,7 @@ STORABLE_HAS_BLOCKS = ActionProperty(
 SAFETY: tuple[Property, ...] = (
     BLOCKS_ADD_UP, DEFERRED_HOLDS_NOTHING, HOLDER_IS_ALIVE, NO_CIRCULAR_WAIT, DRAIN_BLOCKS_NOBODY, SOMEBODY_GOES_ON,
     SCHEDULED_HAS_BLOCKS, ORDER_IS_TOTAL, STEPS_IN_FLIGHT, NO_WRITER, NO_LOAD_UNDER_A_WRITER,
-    BEHIND_THEIR_STEP, YIELDS_BLOCKS,
+    BEHIND_THEIR_STEP, PARKED_BEHIND_THE_LAST, LOAD_STILL_WRITES, YIELDS_BLOCKS,
     LEAVES_THE_REST, HOLDERS_FIRST, NO_OVERTAKING, STOPS_FOR_BLOCKS, SCAN_IS_WHOLE, RUNNING_ARE_SCHEDULED,
     STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP,
     NOT_WHILE_FREES_COME,

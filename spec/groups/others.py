@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from interlock.spec.groups.coverage import ENDS, RECENCY_OF_GROUPS, REPORTS, SOURCES, TWO_READERS, TWO_SLIDE, TWO_STORES
 from interlock.spec.groups.vocabulary import (
+    awaited,
     b,
     c,
     cursor,
+    fenced,
     g,
     hit_counted,
     owed,
@@ -19,8 +21,11 @@ from interlock.spec.groups.vocabulary import (
     reported,
     slot_group,
     slot_position,
+    source,
+    sourced,
     stored_for,
     table,
+    to_flush,
     window,
     windowed,
 )
@@ -107,10 +112,16 @@ ONE_REPORTED = ActionProperty(
 ONE_ACKNOWLEDGED = ActionProperty(
     id="a-store-that-ends-is-of-one-slot",
     source="contract J11",
-    doc="With the end of one store those into other slots are of the requests that they were of.",
+    doc=(
+        "With the end of one store those into other slots read what they did, for whom they did, and are as fenced as "
+        "before, also those that read the same block: it has been given to another since."
+    ),
     slices=(TWO_STORES,),
     actions=("acknowledge_store",),
-    formula=forall(_c, _r, _c.ne(c) >> unchanged(stored_for(_c, _r))),
+    formula=forall(
+        _c, _r, _c.ne(c) >> unchanged(stored_for(_c, _r), sourced(_c), fenced(_c), to_flush(_c), awaited(_c))
+    )
+    & forall(_c, _b, _c.ne(c) >> unchanged(source(_c, _b))),
 )
 
 OTHERS: tuple[Property, ...] = (

@@ -251,6 +251,15 @@ FLUSHES_WHAT_IS_DUE = ActionProperty(
     actions=("build_connector_meta",),
     formula=forall(c, Primed(body=flush_order(c) > 0).eq(to_flush(c))),
 )
+PREEMPTED_FLUSHED = ActionProperty(
+    id="a-preemption-flushes-the-stores-of-its-request",
+    policy=True,
+    source="contract J9, I-27, V-14",
+    doc="The metadata of the schedule() that preempts a request flushes every store of it that is open, fenced or not.",
+    slices=(ENDS,),
+    actions=("preempt",),
+    formula=forall(c, stored_for(c, r) >> Primed(body=to_flush(c))),
+)
 STEP_COPIES_FLUSHED = ActionProperty(
     id="step-copies-only-what-it-flushes",
     source="contract J8, J9, R-31",
@@ -341,7 +350,7 @@ PROPERTIES: tuple[Property, ...] = (
     WINDOW_STAYS, SLIDES_FROM_TABLE, SLIDES_ONCE_COMPUTED, HOLDS_ONE_CHUNK,
     FENCES_ARE_OF_OPEN_STORES,
     LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, LOST_IS_GONE,
-    FLUSH_GOES_WITH_STEP, FLUSHES_WHAT_IS_DUE, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
+    FLUSH_GOES_WITH_STEP, FLUSHES_WHAT_IS_DUE, PREEMPTED_FLUSHED, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
     ACK_IS_KNOWN, STORES_END, STEP_ENDS,
     *sequence.lemmas(EVERY), *recency.lemmas(ORDERED),
     *P.WITNESSES, *SOURCE_WITNESSES,

@@ -92,6 +92,7 @@ BLOCKS = (
             "load-target-stays-owned",
             "block-being-loaded-is-in-use",
             "loading-holds-what-it-fills",
+            "blocks-that-a-load-writes-are-not-given-back",
         ),
     ),
     Rule(
@@ -104,6 +105,7 @@ BLOCKS = (
             "load-target-has-no-late-writer",
             "load-gets-no-block-that-a-step-may-write",
             "freed-blocks-have-no-writer",
+            "blocks-are-parked-behind-the-last-step-that-may-write-them",
         ),
     ),
     Rule(
@@ -118,6 +120,7 @@ BLOCKS = (
             "fence-marks-reallocated-sources",
             "preempted-stores-are-flushed",
             "group-store-source-stable",
+            "a-preemption-flushes-the-stores-of-its-request",
             "store-source-stable-in-pipeline",
         ),
     ),

@@ -10,8 +10,9 @@ from interlock.proofs.check import run_check
 from interlock.spec.delivery.vocabulary import d
 from interlock.spec.encoder.predicates import stands
 from interlock.spec.encoder.vocabulary import feature_item, i, p, position, r
+from interlock.spec.groups.vocabulary import b, c, c2, fenced, source
 from interlock.spec.language import terms as T
-from interlock.spec.language.actions import Action
+from interlock.spec.language.actions import Action, assign_all
 from interlock.spec.language.lifecycles import row
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import FALSE, TRUE, Bool, exists
@@ -171,6 +172,40 @@ def _key_of_the_last_block(a: Action) -> Action:
     )
 
 
+def _said_everywhere(leaf: Callable[[T.Term], T.Term | None]) -> Callable[[Action], Action]:
+    """All updates with some terms in their values and conditions replaced."""
+
+    def changed(a: Action) -> Action:
+        for symbol in {u.symbol for u in a.updates}:
+            a = _said_otherwise(symbol, leaf)(a)
+        return a
+
+    return changed
+
+
+def _is(symbol: str, member: str, value: T.Term) -> Callable[[T.Term], T.Term | None]:
+    """That a state variable has this value is taken for true, or for false."""
+
+    def leaf(t: T.Term) -> T.Term | None:
+        said = isinstance(t, T.Eq) and isinstance(t.left, T.Apply) and t.left.symbol == symbol
+        return value if said and isinstance(t.right, T.Member) and t.right.name == member else None
+
+    return leaf
+
+
+def _drops_the_fences_of_its_block(a: Action) -> Action:
+    """Fences are kept by block: whoever has read the block takes them away, whosever they are."""
+    of_its_block = c2.eq(c) | exists(b, source(c, b) & source(c2, b))
+    dropped = assign_all(c2, to=fenced(c2), value=False, when=of_its_block)
+    return a.model_copy(update={"updates": (*(u for u in a.updates if u.symbol != "fenced"), dropped)})
+
+
+def _spares_the_fenced(a: Action) -> Action:
+    """A preemption flushes the stores that have no fence."""
+    updates = (u.model_copy(update={"when": u.when & ~fenced(c)}) if u.symbol == "to_flush" else u for u in a.updates)
+    return a.model_copy(update={"updates": tuple(updates)})
+
+
 ACTIONS = {
     "a cancel is forgotten with the next metadata": (
         "mirror", "mirror_match", "build_connector_meta", _always("cancel_asked"), "abort-is-legal-in-every-state",
@@ -237,6 +272,20 @@ ACTIONS = {
     "every metadata flushes every slot": (
         "groups", "store_ends", "build_connector_meta", _sent_always("flush_order"),
         "flushes-are-ordered-of-what-is-due",
+    ),
+    "what an abort lets go of returns with the older step, though the newer one may write it": (
+        "admission", "admission_quick", "abort", _said_everywhere(_is("newer_step", "none", TRUE)),
+        "blocks-are-parked-behind-the-last-step-that-may-write-them",
+    ),
+    "an abort gives back what a load still writes": (
+        "admission", "admission_quick", "abort", _said_everywhere(_is("admission_state", "loading", FALSE)),
+        "blocks-that-a-load-writes-are-not-given-back",
+    ),
+    "a store that ends takes the fence of a later one that reads the same block": (
+        "groups", "two_stores", "acknowledge_store", _drops_the_fences_of_its_block, "a-store-that-ends-is-of-one-slot",
+    ),
+    "a preemption leaves fenced stores to their fences": (
+        "groups", "store_ends", "preempt", _spares_the_fenced, "a-preemption-flushes-the-stores-of-its-request",
     ),
     "a worker denies that a living lease held": (
         "delivery", "handed_over_short", "hear_notice", _sent_always("deny"),
