@@ -20,6 +20,7 @@ from interlock.spec.pipeline.vocabulary import (
     held,
     j,
     j2,
+    leftover,
     loads,
     pipeline_idle,
     resting,
@@ -32,6 +33,7 @@ from interlock.spec.pipeline.vocabulary import (
     t2,
     used,
 )
+from interlock.spec.shared.frames import unchanged
 
 _REPORTS = pipeline_idle.is_("flush", "drain")
 
@@ -108,19 +110,49 @@ PREEMPTED_STORES_ONLY = ActionProperty(
 PREEMPTED_GOES_ON = ActionProperty(
     id="a-preemption-is-no-finish-in-pipeline",
     source="contract R-60, R-26",
-    doc="A request that is preempted has not finished: no metadata tells of it as one that has, and it waits.",
+    doc=(
+        "A request that is preempted has not finished: no metadata tells of it as one that has, or stores what it "
+        "left, and it waits, without its block."
+    ),
     slices=WITH_PREEMPTION,
     actions=("preempt",),
-    formula=Primed(body=finish_untold()).eq(finish_untold()) & Primed(body=waits_again(b)),
+    formula=unchanged(finish_untold(), leftover(b)) & Primed(body=waits_again(b) & ~used(b)),
 )
 
 ONCE = ActionProperty(
     id="a-request-finishes-once-in-pipeline",
     source="contract R-26, Q31",
-    doc="The request that finishes has its block and has not finished before.",
+    doc="The request that finishes has its block and has not finished before; the block that it keeps is then held.",
     slices=EVERY,
     actions=("finish_request",),
-    formula=used(b) & ~held(b),
+    formula=used(b) & ~held(b) & Primed(body=used(b).eq(held(b))),
+)
+EACH_END_TOLD = ActionProperty(
+    id="every-end-is-to-be-told-in-pipeline",
+    source="contract R-26, Q27, Q31, R-52",
+    doc="However a request ends, also while it loads or waits after its preemption, the next metadata tells of it.",
+    slices=EVERY,
+    actions=("finish_request", "finish_preempted"),
+    formula=Primed(body=finish_untold()),
+)
+LEFT_UNTIL_GIVEN_OUT = Invariant(
+    id="what-is-left-over-is-still-there-in-pipeline",
+    source="contract J1, J5, R-28",
+    doc=(
+        "What a request has left unstored may be given out again only by the schedule() whose metadata is the last "
+        "that may store it, and flushes it: no step that has gone out computes the block for another."
+    ),
+    slices=EVERY,
+    formula=forall(b, (leftover(b) & used(b)) >> fresh(b)),
+    premise=exists(b, leftover(b)),
+)
+LEFT_FOR_ONE_METADATA = ActionProperty(
+    id="one-metadata-stores-what-is-left-over-in-pipeline",
+    source="contract J1, R-26, R-28",
+    doc="The metadata that tells of a finish is the last one that may store what the request has left.",
+    slices=EVERY,
+    actions=("dispatch",),
+    formula=forall(b, ~Primed(body=leftover(b))),
 )
 BETWEEN = ActionProperty(
     id="requests-end-and-outputs-come-between-schedules",
@@ -149,5 +181,5 @@ COMES_BACK = ActionProperty(
 
 ENDINGS: tuple[Property, ...] = (
     COMPLETE, RESTS, FINISHES_TOLD, HELD_RELEASED, TARGET_IN_USE, PREEMPTED_STORES_ONLY, PREEMPTED_GOES_ON,
-    ONCE, BETWEEN, COMES_BACK,
+    ONCE, EACH_END_TOLD, LEFT_UNTIL_GIVEN_OUT, LEFT_FOR_ONE_METADATA, BETWEEN, COMES_BACK,
 )  # fmt: skip

@@ -80,6 +80,7 @@ METADATA = (
             "done-requests-are-forgotten",
             "preempted-stores-are-flushed",
             "mirror-equals-block-table",
+            "every-end-is-to-be-told-in-pipeline",
         ),
         outside=(
             "A request id comes back in the models only after the metadata that tells of its end, never in the"
@@ -114,6 +115,7 @@ METADATA = (
             "fence-marks-reallocated-sources",
             "store-source-stable",
             "accepted-store-keeps-its-block",
+            "what-is-left-over-is-still-there-in-pipeline",
         ),
         guards=(GuardOf(module="kv-transfer", action="build_connector_meta", conjunct="fenced-are-flushed"),),
     ),

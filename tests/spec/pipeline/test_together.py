@@ -16,10 +16,13 @@ from interlock.spec.pipeline.vocabulary import (
     b,
     b2,
     busy,
+    finish_untold,
     flush_due,
+    fresh,
     held,
     j,
     j2,
+    leftover,
     loads,
     lost,
     scanned,
@@ -70,6 +73,7 @@ _at_the_first_report = (
     assign(used(source(j)), used(source(j)) & ~(loads(j) & held(source(j)))),
     assign(held(source(j)), held(source(j)) & ~loads(j)),
 )
+_stays_left_over = assign_all(b, to=leftover(b), value=False, when=~fresh(b))
 FAULTS = {
     "a held block is freed at the first report": Fault(
         "acknowledge", "depth_one_load_pair", "block-being-loaded-is-in-use-in-pipeline",
@@ -120,6 +124,27 @@ FAULTS = {
     "nothing is preempted beside a store": Fault(
         "preempt", "depth_one_preempt_blocks", "a-request-is-preempted-beside-the-store-of-another",
         ~exists(b2, b2.ne(b) & busy(b2)),
+    ),
+    "the abort of a request that is loading is never told": Fault(
+        "finish_request", "depth_one_load", "every-end-is-to-be-told-in-pipeline",
+        updates=(assign(finish_untold(), finish_untold() | ~is_filled(b)),),
+    ),
+    "an abort is forgotten while another end is to be told": Fault(
+        "finish_request", "depth_one_load", "a-request-finishes-once-in-pipeline",
+        updates=(assign(held(b), is_filled(b) & ~finish_untold()),),
+    ),
+    "what was preempted is stored as what has finished": Fault(
+        "preempt", "depth_one_preempt", "a-preemption-is-no-finish-in-pipeline",
+        updates=(assign(leftover(b), ~scanned(b)),),
+    ),
+    "what was not stored at once is preempted, and its block stays": Fault(
+        "preempt", "depth_one_preempt", "a-preemption-is-no-finish-in-pipeline", updates=(assign(used(b), ~scanned(b)),),
+    ),
+    "what is left over is stored by a later metadata": Fault(
+        "dispatch", "depth_one", "one-metadata-stores-what-is-left-over-in-pipeline", updates=(_stays_left_over,),
+    ),
+    "what is left over is stored though its block is another's": Fault(
+        "dispatch", "depth_one", "what-is-left-over-is-still-there-in-pipeline", updates=(_stays_left_over,),
     ),
     "no request that is loading is aborted with two workers": Fault(
         "finish_request", "depth_one_load_pair", "a-held-block-waits-for-the-other-worker", ~is_filled(b),
