@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from interlock.spec.admission.coverage import EVERY, LOADING, LOSING, STORING, VICTIM, WITH_VICTIM
+from interlock.spec.admission.coverage import (
+    AGAIN,
+    EVERY,
+    LOADING,
+    LOSING,
+    ONE,
+    STORES,
+    STORING,
+    TWO,
+    VICTIM,
+    WITH_VICTIM,
+)
 from interlock.spec.admission.judging import takes_in_all
 from interlock.spec.admission.predicates import entry, is_, phase, somebody
 from interlock.spec.admission.vocabulary import (
@@ -17,6 +28,7 @@ from interlock.spec.admission.vocabulary import (
     load_order,
     load_report,
     output_due,
+    own_store,
     owns,
     prefix_entry_state,
     prefix_entry_states,
@@ -103,6 +115,14 @@ STORE_ONCE = Invariant(
     ),
     premise=exists(r, store_order(r) > 0),
 )
+WAITS_FOR_A_STORE = Invariant(
+    id="blocks-are-kept-for-a-store-that-is-not-over",
+    source="contract Q31, Q33, R-51; J11",
+    doc="A request keeps its blocks, or would at its end, for a store that was planned and is not reported.",
+    slices=(STORES, AGAIN, TWO, ONE),
+    formula=forall(r, (own_store(r) | is_(r, "held_for_store")) >> entry(r, "pending", "expired")),
+    premise=somebody(own_store),
+)
 DEFERRAL_HAS_A_STORE = ActionProperty(
     id="deferral-begins-with-a-store",
     source="contract 3.2, J4; R-02",
@@ -155,7 +175,7 @@ RESUMES_AFTER_A_FAILURE = ActionProperty(
 
 ORDERLY: tuple[Property, ...] = (
     NO_MORE_THAN_NEEDED, BETWEEN_CALLS, ARRIVES_ONCE, REPORT_ENDS_WHO_IS_HELD,
-    UPDATE_RETURNS, LOAD_OF_WHAT_FITS, LOAD_ONCE, STORE_ONCE, DEFERRAL_HAS_A_STORE,
+    UPDATE_RETURNS, LOAD_OF_WHAT_FITS, LOAD_ONCE, STORE_ONCE, WAITS_FOR_A_STORE, DEFERRAL_HAS_A_STORE,
     FLUSH_ONCE, ADMITTED_WITH_ITS_LOAD, HANDLED_ONCE, OUTPUT_OF_THE_STEP,
     RESUMES_AFTER_A_FAILURE,
 )  # fmt: skip

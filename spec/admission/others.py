@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from interlock.spec.admission.coverage import (
     AGAIN,
+    LOAD,
     LOOKUP,
+    MIXED,
     ONE,
     PREEMPTING,
     SEVERAL,
@@ -13,7 +15,7 @@ from interlock.spec.admission.coverage import (
     VICTIM,
     WITH_VICTIM,
 )
-from interlock.spec.admission.judging import stands_in_a_queue
+from interlock.spec.admission.judging import holds_for_load, stands_in_a_queue
 from interlock.spec.admission.steps import high
 from interlock.spec.admission.vocabulary import (
     ahead,
@@ -22,6 +24,7 @@ from interlock.spec.admission.vocabulary import (
     owns,
     prefix_entry_state,
     prefix_entry_states,
+    promotion_scan,
     r,
     r2,
     r3,
@@ -68,6 +71,16 @@ PREEMPTED_FIRST = ActionProperty(
         r2, (stands_in_a_queue(r2) & r2.ne(r)) >> Primed(body=ahead(r, r2) & ~ahead(r2, r))
     ),
 )  # fmt: skip
+LOADS_BEHIND_HOLDERS = ActionProperty(
+    id="a-load-waits-behind-the-loads-before-it",
+    policy=True,
+    source="contract section 1 (kv_holding_waiting), V-12",
+    doc="Who begins a load stands behind all that hold blocks for theirs: what was left free for them goes to them.",
+    slices=(LOAD, LOOKUP, MIXED, TWO),
+    applies=promotion_scan.is_("holders_first"),
+    actions=("admit_load",),
+    formula=forall(r2, (holds_for_load(r2) & r2.ne(r)) >> Primed(body=ahead(r2, r) & ~ahead(r, r2))),
+)
 SKIPPED_KEEPS_ITS_PLACE = ActionProperty(
     id="who-is-skipped-keeps-its-place",
     source="contract Q4, V-03: step_skipped is prepended, order preserved",
@@ -167,6 +180,7 @@ ONLY_AN_EXPIRED_STORE = ActionProperty(
 )  # fmt: skip
 
 OTHERS: tuple[Property, ...] = (
-    ARRIVES_LAST, PREEMPTED_FIRST, SKIPPED_KEEPS_ITS_PLACE, OTHERS_KEEP_THEIR_PLACES, OTHERS_STAY_SCHEDULED, ONE_VISIT,
-    ONE_OUTPUT, STAYS_ALONE, STORABLE_ALONE, STORE_STILL_READS, STORE_IS_ITS_OWN, ONLY_AN_EXPIRED_STORE,
+    ARRIVES_LAST, PREEMPTED_FIRST, LOADS_BEHIND_HOLDERS, SKIPPED_KEEPS_ITS_PLACE, OTHERS_KEEP_THEIR_PLACES,
+    OTHERS_STAY_SCHEDULED, ONE_VISIT, ONE_OUTPUT, STAYS_ALONE, STORABLE_ALONE, STORE_STILL_READS, STORE_IS_ITS_OWN,
+    ONLY_AN_EXPIRED_STORE,
 )  # fmt: skip

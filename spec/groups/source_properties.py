@@ -24,6 +24,7 @@ from interlock.spec.groups.vocabulary import (
     g,
     g2,
     group,
+    group_fences,
     group_step,
     in_step,
     listed_now,
@@ -51,6 +52,7 @@ from interlock.spec.groups.vocabulary import (
     table,
     to_flush,
     will_hold,
+    windowed,
 )
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, Property, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall
@@ -251,6 +253,16 @@ FLUSHES_WHAT_IS_DUE = ActionProperty(
     actions=("build_connector_meta",),
     formula=forall(c, Primed(body=flush_order(c) > 0).eq(to_flush(c))),
 )
+FENCED_AT_THE_PLAN = ActionProperty(
+    id="a-windowed-store-is-fenced-from-its-plan",
+    policy=True,
+    source="contract J4, I-28; seeds 003",
+    doc="The source of a store of a windowed group may leave its table any time: each has a fence of its own at once.",
+    slices=READING,
+    applies=group_fences.is_("proper"),
+    actions=("plan_store_from",),
+    formula=windowed(g) >> Primed(body=fenced(c)),
+)
 PREEMPTED_FLUSHED = ActionProperty(
     id="a-preemption-flushes-the-stores-of-its-request",
     policy=True,
@@ -350,7 +362,8 @@ PROPERTIES: tuple[Property, ...] = (
     WINDOW_STAYS, SLIDES_FROM_TABLE, SLIDES_ONCE_COMPUTED, HOLDS_ONE_CHUNK,
     FENCES_ARE_OF_OPEN_STORES,
     LISTED_BETWEEN, SCAN_STARTS_UNREAD, SOURCE_SCAN_PASSES_ONCE, LOST_IS_GONE,
-    FLUSH_GOES_WITH_STEP, FLUSHES_WHAT_IS_DUE, PREEMPTED_FLUSHED, STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
+    FLUSH_GOES_WITH_STEP, FLUSHES_WHAT_IS_DUE, FENCED_AT_THE_PLAN, PREEMPTED_FLUSHED,
+    STEP_COPIES_FLUSHED, FORWARD_FILLS_DUE, *REPORTING,
     ACK_IS_KNOWN, STORES_END, STEP_ENDS,
     *sequence.lemmas(EVERY), *recency.lemmas(ORDERED),
     *P.WITNESSES, *SOURCE_WITNESSES,

@@ -7,6 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from interlock.proofs.check import run_check
+from interlock.spec.admission.vocabulary import (
+    admission_state,
+    admission_states,
+    prefix_entry_state,
+    prefix_entry_states,
+)
 from interlock.spec.delivery.vocabulary import d
 from interlock.spec.encoder.predicates import stands
 from interlock.spec.encoder.vocabulary import feature_item, i, p, position, r
@@ -206,6 +212,31 @@ def _spares_the_fenced(a: Action) -> Action:
     return a.model_copy(update={"updates": tuple(updates)})
 
 
+def _one_fence_at_a_time(a: Action) -> Action:
+    """A store is planned without a fence while another one has one."""
+    updates = (
+        u.model_copy(update={"value": u.value & ~exists(c2, fenced(c2))}) if u.symbol == "fenced" else u
+        for u in a.updates
+    )
+    return a.model_copy(update={"updates": tuple(updates)})
+
+
+def _its_store_goes_on(a: Action) -> Action:
+    """With a report that comes late the store counts as under way for its request, as it did."""
+    r_ = next(iter(a.params))
+    late = prefix_entry_state(r_).ne(prefix_entry_states["expired"])
+    updates = (u.model_copy(update={"when": late}) if u.symbol == "own_store" else u for u in a.updates)
+    return a.model_copy(update={"updates": tuple(updates)})
+
+
+def _keeps_its_place(a: Action) -> Action:
+    """Who begins a load keeps its place in the queue, unless it was preempted before."""
+    r_ = next(v for v in a.params if v.sort == "request")
+    again = admission_state(r_).eq(admission_states["preempted"])
+    updates = (u.model_copy(update={"when": u.when & again}) if u.symbol == "ahead" else u for u in a.updates)
+    return a.model_copy(update={"updates": tuple(updates)})
+
+
 ACTIONS = {
     "a cancel is forgotten with the next metadata": (
         "mirror", "mirror_match", "build_connector_meta", _always("cancel_asked"), "abort-is-legal-in-every-state",
@@ -283,6 +314,16 @@ ACTIONS = {
     ),
     "a store that ends takes the fence of a later one that reads the same block": (
         "groups", "two_stores", "acknowledge_store", _drops_the_fences_of_its_block, "a-store-that-ends-is-of-one-slot",
+    ),
+    "a store is fenced only while no other is": (
+        "groups", "two_stores", "plan_store_from", _one_fence_at_a_time, "a-windowed-store-is-fenced-from-its-plan",
+    ),
+    "a late report leaves its request waiting for the store at its end": (
+        "admission", "admission_quick", "store_reported", _its_store_goes_on,
+        "blocks-are-kept-for-a-store-that-is-not-over",
+    ),
+    "who begins a load keeps its place before those that have their blocks": (
+        "admission", "lookup_deferral", "admit_load", _keeps_its_place, "a-load-waits-behind-the-loads-before-it",
     ),
     "a preemption leaves fenced stores to their fences": (
         "groups", "store_ends", "preempt", _spares_the_fenced, "a-preemption-flushes-the-stores-of-its-request",
