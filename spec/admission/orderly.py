@@ -8,6 +8,7 @@ from interlock.spec.admission.coverage import (
     LOADING,
     LOSING,
     ONE,
+    PREEMPTING,
     STORES,
     STORING,
     TWO,
@@ -24,15 +25,21 @@ from interlock.spec.admission.vocabulary import (
     flush_report,
     free,
     full_sequence_fits,
+    in_newer,
     in_older,
     load_order,
     load_report,
+    newer_step,
+    older_step,
     output_due,
     own_store,
     owns,
     prefix_entry_state,
     prefix_entry_states,
     r,
+    scheduled_now,
+    somebody_lost_blocks,
+    step_slots,
     store_hold,
     store_order,
     store_report,
@@ -164,6 +171,39 @@ OUTPUT_OF_THE_STEP = ActionProperty(
     actions=("process_step",),
     formula=forall(r, Primed(body=output_due(r)).eq(output_due(r) | (in_older(r) & is_(r, "running")))),
 )
+WHO_IS_SCHEDULED = ActionProperty(
+    id="a-step-goes-out-with-whom-it-has-scheduled",
+    source="contract Q20, R-24, section 1 engine loop",
+    doc="A step that goes out has tokens of those whom this pass has scheduled, and of nobody else.",
+    slices=(*EVERY, VICTIM),
+    actions=("build_connector_meta",),
+    formula=forall(
+        r,
+        ite(
+            older_step().eq(step_slots["none"]),
+            Primed(body=in_older(r)).eq(scheduled_now(r)),
+            unchanged(in_older(r)) & Primed(body=in_newer(r)).eq(scheduled_now(r)),
+        ),
+    ),
+)
+NEWER_IS_NEXT = ActionProperty(
+    id="the-newer-step-is-processed-next",
+    source="contract R-24, G8, section 1 engine loop",
+    doc="While the output of a step is processed, the one that went out after it is the next, with all that are in it.",
+    slices=(*EVERY, VICTIM),
+    actions=("process_step",),
+    formula=forall(r, Primed(body=in_older(r)).eq(in_newer(r)) & ~Primed(body=in_newer(r)))
+    & Primed(body=older_step()).eq(newer_step())
+    & Primed(body=newer_step().eq(step_slots["none"]) & phase("updating")),
+)
+LEFT_OUT_FOR_A_REASON = ActionProperty(
+    id="the-waiting-loop-is-left-out-after-a-preemption-only",
+    source="contract Q22",
+    doc="A pass that leaves the waiting loop out has preempted somebody.",
+    slices=PREEMPTING,
+    actions=("end_running_loop",),
+    formula=Primed(body=phase("building")) >> somebody_lost_blocks(),
+)
 RESUMES_AFTER_A_FAILURE = ActionProperty(
     id="storing-resumes-only-after-a-failure",
     source="B-182 ROCm/ATOM #2053",
@@ -177,5 +217,5 @@ ORDERLY: tuple[Property, ...] = (
     NO_MORE_THAN_NEEDED, BETWEEN_CALLS, ARRIVES_ONCE, REPORT_ENDS_WHO_IS_HELD,
     UPDATE_RETURNS, LOAD_OF_WHAT_FITS, LOAD_ONCE, STORE_ONCE, WAITS_FOR_A_STORE, DEFERRAL_HAS_A_STORE,
     FLUSH_ONCE, ADMITTED_WITH_ITS_LOAD, HANDLED_ONCE, OUTPUT_OF_THE_STEP,
-    RESUMES_AFTER_A_FAILURE,
+    WHO_IS_SCHEDULED, NEWER_IS_NEXT, LEFT_OUT_FOR_A_REASON, RESUMES_AFTER_A_FAILURE,
 )  # fmt: skip

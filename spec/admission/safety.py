@@ -49,6 +49,7 @@ from interlock.spec.admission.vocabulary import (
     load_report,
     newer_step,
     older_step,
+    own_store,
     owns,
     parked_older,
     preempted_now,
@@ -353,10 +354,13 @@ PREFIX_STAYS = Invariant(
 WITH_THE_METADATA = ActionProperty(
     id="prefix-stores-are-planned-with-the-metadata",
     source="contract J1, R-22; B-182 ROCm/ATOM #2053",
-    doc="Stores are planned when the metadata is built, for who is scheduled, and not while storing is off.",
+    doc=(
+        "Stores are planned when the metadata is built, for who is scheduled, whose blocks they read, and not while "
+        "storing is off."
+    ),
     slices=(STORES, AGAIN, TWO, ONE),
     actions=("plan_prefix_store",),
-    formula=phase("building") & is_(r, "running") & ~storing_off(),
+    formula=phase("building") & is_(r, "running") & ~storing_off() & Primed(body=own_store(r)),
 )
 
 STORABLE_HAS_BLOCKS = ActionProperty(

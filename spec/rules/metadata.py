@@ -52,6 +52,7 @@ METADATA = (
             "steps-are-processed-in-order",
             "unprocessed-steps-are-ordered",
             "mirror-advances-with-every-metadata",
+            "the-newer-step-is-processed-next",
             "freed-blocks-have-no-writer",
         ),
     ),

@@ -10,8 +10,12 @@ from interlock.proofs.check import run_check
 from interlock.spec.admission.vocabulary import (
     admission_state,
     admission_states,
+    older_step,
+    preempted_now,
     prefix_entry_state,
     prefix_entry_states,
+    step_slots,
+    storing_off,
 )
 from interlock.spec.delivery.vocabulary import d
 from interlock.spec.encoder.predicates import stands
@@ -237,6 +241,17 @@ def _keeps_its_place(a: Action) -> Action:
     return a.model_copy(update={"updates": tuple(updates)})
 
 
+def _unless(symbol: str, fault: T.Term) -> Callable[[Action], Action]:
+    """Updates of a variable are forgotten where this holds."""
+    return lambda a: a.model_copy(
+        update={
+            "updates": tuple(
+                u.model_copy(update={"when": u.when & ~fault}) if u.symbol == symbol else u for u in a.updates
+            )
+        }
+    )
+
+
 ACTIONS = {
     "a cancel is forgotten with the next metadata": (
         "mirror", "mirror_match", "build_connector_meta", _always("cancel_asked"), "abort-is-legal-in-every-state",
@@ -321,6 +336,26 @@ ACTIONS = {
     "a late report leaves its request waiting for the store at its end": (
         "admission", "admission_quick", "store_reported", _its_store_goes_on,
         "blocks-are-kept-for-a-store-that-is-not-over",
+    ),
+    "a step that goes out after a preemption counts for nobody": (
+        "admission", "preemption", "build_connector_meta", _unless("in_older", preempted_now()),
+        "a-step-goes-out-with-whom-it-has-scheduled",
+    ),
+    "a step that goes out behind an empty one counts for nobody": (
+        "admission", "admission_quick", "build_connector_meta",
+        _unless("in_newer", older_step().eq(step_slots["empty"])), "a-step-goes-out-with-whom-it-has-scheduled",
+    ),
+    "who is in a step is forgotten with the empty step before it": (
+        "admission", "admission_quick", "process_step", _unless("in_older", older_step().eq(step_slots["empty"])),
+        "the-newer-step-is-processed-next",
+    ),
+    "a pass that preempts closes the waiting loop of the next ones too": (
+        "admission", "preempted_stores", "build_connector_meta", _unless("preempted_now", storing_off()),
+        "the-waiting-loop-is-left-out-after-a-preemption-only",
+    ),
+    "a store that is planned ahead of an output holds no blocks": (
+        "admission", "admission_quick", "plan_prefix_store", _unless("own_store", older_step().eq(step_slots["full"])),
+        "prefix-stores-are-planned-with-the-metadata",
     ),
     "who begins a load keeps its place before those that have their blocks": (
         "admission", "lookup_deferral", "admit_load", _keeps_its_place, "a-load-waits-behind-the-loads-before-it",
