@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from interlock.proofs.claims import is_claimed
 from interlock.proofs.mutation.changes import EVERY_KIND, PROOF_KINDS, apply, parse
+from interlock.proofs.mutation.generate import of_action
 from interlock.spec.language.errors import SpecificationError
 from interlock.spec.language.properties import Property
 from interlock.spec.language.settings import Slice
@@ -144,9 +145,13 @@ def changed(specs: Modules, change: str) -> Modules:
     Raises:
         UnknownName: it is of a proof, or no module has it; known is what any of those that have the action has.
     """
-    asked = parse(change)
+    kinds = [kind for kind in EVERY_KIND if kind not in PROOF_KINDS]
+    try:
+        asked = parse(change)
+    except UnknownName as problem:
+        known = kinds if problem.kind == "kind of change" else problem.known
+        raise UnknownName(problem.kind, problem.name, known) from None
     if asked.about_a_proof:
-        kinds = [kind for kind in EVERY_KIND if kind not in PROOF_KINDS]
         raise UnknownName("kind of change that check can show", asked.kind, kinds)
     having = [m for m in specs if any(a.name == asked.action for a in m.actions)]
     if not having:
@@ -157,6 +162,8 @@ def changed(specs: Modules, change: str) -> Modules:
         try:
             made.append(apply(m, asked))
         except UnknownName as problem:
+            if problem.kind == "place":
+                problem.known = [c.name for c in of_action(m, m.action(asked.action)) if c.kind == asked.kind]
             lacking.append(problem)
     if not made:
         known = list(dict.fromkeys(name for problem in lacking for name in problem.known))

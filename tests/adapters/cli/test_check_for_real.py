@@ -57,6 +57,9 @@ def test_a_module_is_checked_alone(tmp_path, capsys):
         (["--change", "nosuch:plan_store:x"], "unknown kind of change 'nosuch'; known: drop-conjunct, "),
         (["--change", "drop-conjunct:build_connector_meta:x"], "something-to-do, fenced-are-flushed, "),
         (["--change", "drop-lemma:store-source-stable:x"], "unknown kind of change that check can show 'drop-lemma'"),
+        (["--change", "?"], "drop-effect, widen-update, swap-value, shift-bound, shift-number"),
+        (["--module", "kv", "--change", "swap-value:evict:?"], "unknown place '?'; known: update/scan_result#1"),
+        (["--module", "kv", "--change", "shift-bound:evict:?"], "unknown place '?'; known: none"),
     ],
 )
 def test_unknown_names_are_usage_errors(argv, says, capsys):
@@ -64,6 +67,12 @@ def test_unknown_names_are_usage_errors(argv, says, capsys):
     (told,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("interlock")]
     assert says in told
     assert len(told) < 320
+
+
+def test_the_kinds_that_check_lists_are_those_that_it_shows(capsys):
+    assert main(["check", "--change", "?"]) == 2
+
+    assert "drop-lemma" not in capsys.readouterr().err
 
 
 def test_a_change_is_of_the_modules_that_have_what_it_names(tmp_path):
