@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from interlock.adapters.answers import out_of_range
 from interlock.adapters.embedded.counts import Counts
 from interlock.adapters.embedded.encoding import EncoderSizes, Encoding, StepItems
 from interlock.adapters.embedded.events import Record, Recorder
@@ -62,7 +63,7 @@ class EmbeddedEngine:
         chooser: when bytes move, between the forward that follows submission and the report. Without
             it: when a scenario says so, with the report otherwise.
         switches: for the workers' table; the scheduler's are the connector's own affair.
-        oracle: whether every read is compared with what the prefix calls for.
+        oracle: whether every read is compared with what the prefix calls for, and every answer with what is possible.
         recovery: decides about requests whose loads fail; without it no load can.
         load_fails: whether the load of a job fails, where copies end by the clock.
         items: how big the encoder cache is, and what items take; without it there are none in prompts.
@@ -114,6 +115,7 @@ class EmbeddedEngine:
             self.counts,
             lambda: self.now_s,
             self._encoding,
+            self._judge_answer if oracle else None,
         )
         values = SPECIFICATION.switch_values() if switches is None else dict(switches)
         self.workers = [
@@ -359,6 +361,11 @@ class EmbeddedEngine:
         self.faults.append(
             Fault("item", self._record.count, self.step_number, 0, item, found, request=request.request_id)
         )
+
+    def _judge_answer(self, request: Request, local: int, external: int | None, loads: bool) -> None:
+        if wrong := out_of_range(request.num_known_tokens, local, external, loads):
+            number, rid = self.step_number, request.request_id
+            self.faults.append(Fault("answer", self._record.count, number, 0, *wrong, request=rid))
 
     def _where(self) -> tuple[int, int]:
         return self._record.count, self._record.step

@@ -18,7 +18,8 @@ class Fault:
     """A reader that saw, or a store that saved, something else than the prefix calls for.
 
     Args:
-        kind: ``read`` (a forward), ``store``, or ``item`` (a forward, of the encoder cache).
+        kind: ``read`` (a forward), ``store``, ``item`` (a forward, of the encoder cache), or ``answer`` (what a
+            connector says that it has).
         event: how many events were recorded before it.
     """
 

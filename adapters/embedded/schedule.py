@@ -58,6 +58,8 @@ class Scheduler:
         parking: blocks that steps still with the workers may write.
         now_s: virtual time, for the requests' moments.
         encoding: of the items in prompts, if they may have any.
+        answered: told what the connector answers for a request: tokens that the prefix cache has, tokens beyond those,
+            and whether they are loaded while it waits.
     """
 
     def __init__(
@@ -71,8 +73,10 @@ class Scheduler:
         counts: Counts,
         now_s: Callable[[], float],
         encoding: Encoding | None = None,
+        answered: Callable[[Request, int, int | None, bool], object] | None = None,
     ) -> None:
         self._sizes, self._scheduling = sizes, scheduling
+        self._answered = answered
         self._pool, self._parking = pool, parking
         self._connector, self._record = connector, record
         self._counts, self._now_s = counts, now_s
@@ -203,6 +207,8 @@ class Scheduler:
         hits = self._hits(request)
         local = len(hits) * request.block_size
         external, loads = self._connector.get_num_new_matched_tokens(request, local)
+        if self._answered is not None:
+            self._answered(request, local, external, loads)
         if external is None or not self._goes_on(request, local + external):
             return None
         waits = bool(loads and external)

@@ -194,7 +194,7 @@ def _with_property(name: str) -> list[GateModule]:
     """Modules that have a property, by its id or alias; all of them for what is no property of any."""
     if name in AUTOMATIC:
         return list(MODULES.values())
-    found = [m for m in MODULES.values() if name in m.oracle or name in m.spec.properties_by_name()]
+    found = [m for m in MODULES.values() if name in (*m.oracle, *m.at_rest) or name in m.spec.properties_by_name()]
     judged = [m for m in found if _id(name, m) in _judged(m)]
     if not judged:
         known = [p for m in MODULES.values() for p in _judged(m)]
@@ -207,4 +207,4 @@ def _judged(module: GateModule) -> list[str]:
 
 
 def _id(name: str, module: GateModule) -> str:
-    return name if name in AUTOMATIC or name in module.oracle else module.spec.property(name).id
+    return name if name in (*AUTOMATIC, *module.oracle, *module.at_rest) else module.spec.property(name).id

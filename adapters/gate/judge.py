@@ -34,7 +34,7 @@ ORACLE = {
     "read": "forward-reads-own-prefix", "store": "ready-chunk-holds-its-prefix",
     "item": "forward-reads-its-items", "full": "encoder-budget-adds-up", "books": REFINES,
     "report": "external-within-cached-within-prompt", "chunk": "stored-chunk-is-of-its-key",
-    "count": "hit-count-is-of-the-first-start",
+    "count": "hit-count-is-of-the-first-start", "answer": "hit-count-in-range",
     **dict.fromkeys(
         ("in-flight", "unscanned", "unscanned-promoted", "found", "shared"), "no-token-from-invalid-block"
     ),
@@ -43,7 +43,8 @@ ORACLE = {
 }  # fmt: skip
 """What a fault of an oracle breaks: a forward reads, or a completed store leaves, other bytes; a forward reads another
 item, workers hold too many, the machine has done something else than it says, an output reports other counts, or the
-machine counts another hit than the one with which a request first started. Or a token is delivered that comes of a
+machine counts another hit than the one with which a request first started. A connector answers with fewer tokens than
+none, or with more than there are to come. Or a token is delivered that comes of a
 wrong block, by how: it was in flight when its request went back, the scan for failed blocks has passed the request over
 (which ran, or was promoted), the block was found in the prefix cache, or its holder relies on another who is to compute
 it again; or the prefix cache can find a wrong block; or a request is let in, or goes on, that needs an item in
@@ -68,6 +69,10 @@ IN_USE = "used-block-has-a-user"
 """References of a connector leave no event; at rest, with no job open and no request left, no block may be in use."""
 
 
+PENDING, PINNED = "pending-chunk-has-one-store", "pins-equal-outstanding-users"
+"""Nor do what a connector notes of its chunks; then none may be pending or pinned. Where that can be seen."""
+
+
 @dataclass(slots=True)
 class Played:
     """What an engine saw of a scenario.
@@ -78,7 +83,8 @@ class Played:
         error: an exception or time-out: ``kind``, ``type``, ``message``, ``where``.
         ignored: indexes of operations that found nothing to act on.
         owed: where nothing changes any more, the requests or jobs for which something never happens that must, by
-            the property that says so.
+            the property that says so; of :data:`PENDING` and :data:`PINNED` also that there are none, where that can be
+            seen.
     """
 
     events: list[dict[str, Any]]
@@ -196,7 +202,8 @@ class Judge:
         broken = [self._broken(v.property, trace.events[v.event], v.event, v.message) for v in violations]
         broken += [self._from_oracle(f, trace.events) for f in played.faults]
         at_end = len(trace.events) - 1
-        broken += [_owed(name, waiting, at_end, self._side) for name, waiting in (played.owed or {}).items()]
+        owed = {name: waiting for name, waiting in (played.owed or {}).items() if waiting}
+        broken += [_owed(name, waiting, at_end, self._side) for name, waiting in owed.items()]
         if played.error is not None:
             broken.append(_raised(played.error, len(trace.events), self._side))
         elif replayed.stopped and not broken and not (self._refines and self._hidden):
@@ -205,7 +212,8 @@ class Judge:
         if refined is not None and refined.stopped and not broken:
             broken.append(_unexplained(REFINES, "connector", refined, trace))
         judged = Counter({name.removeprefix(PREMISE): 1 for name in exercised})
-        judged.update(self._at_rest if played.owed is not None else ())
+        if played.owed is not None:
+            judged.update(p for p in self._at_rest if p not in (PENDING, PINNED) or p in played.owed)
         judged.update(dict.fromkeys(self._seen, played.steps))
         finished: set[str] = set()
         for e in trace.events:
@@ -253,7 +261,8 @@ class Judge:
         property_id = ORACLE[fault["kind"]]
         index = max(0, min(int(fault.get("event", len(events))), len(events)) - 1)
         where = ", ".join(f"{k} {v}" for k, v in fault.items() if k in ("request", "block", "chunk", "job") and v)
-        message = f"{where} holds {fault.get('found')}, not {fault.get('expected')}"
+        verb = "is answered" if fault["kind"] == "answer" else "holds"
+        message = f"{where} {verb} {fault.get('found')}, not {fault.get('expected')}"
         return Broken(f"{property_id}:{fault['kind']}", property_id, self._side, message, index)
 
 

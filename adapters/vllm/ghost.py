@@ -69,7 +69,7 @@ class Prefix:
 class Fault:
     """A reader that saw, or a store that left, other content than the prefix calls for."""
 
-    kind: str  # "read" or "store"
+    kind: str  # "read" or "store"; "answer": what the connector says that it has
     event: int  # how many events were recorded before it
     step: int
     expected: Content

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from interlock.adapters.answers import out_of_range
 from interlock.adapters.vllm.aborts import abort
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Content, Fault, Ghost, Prefix
@@ -63,6 +64,7 @@ class Harness:
             self._count,
             workers=workers,
             ahead=constructor.sizes.depth > 1,
+            answered=self._judge_answer,
         )
         self.ghosts = [Ghost() for _ in range(workers)]
         self.prefixes: dict[str, Prefix] = {}
@@ -277,6 +279,10 @@ class Harness:
                 observer.fail(failed)  # type: ignore[attr-defined]  # else none can fail
             reports.append(observer.report(done, finished_requests))
         return reports[0] if self._together is None else self._together(reports)
+
+    def _judge_answer(self, request: Any, local: int, count: int | None, loads: bool) -> None:
+        if wrong := out_of_range(request.num_tokens, local, count, loads):
+            self._fault("answer", *wrong, request=request.request_id)
 
     # -- faults and events -----------------------------------------------------------------------
 

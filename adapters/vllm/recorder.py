@@ -53,6 +53,7 @@ class Recorder:
     Args:
         workers: how many there are, each of which counts for a job that ends.
         ahead: steps are scheduled before the outputs of those before are there.
+        answered: called with a request, the tokens that the prefix cache has of it, and what the connector answers.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Recorder:
         *,
         workers: int = 1,
         ahead: bool = False,
+        answered: Callable[[Any, int, int | None, bool], object] = lambda request, local, count, loads: None,
     ) -> None:
         self.scheduler = scheduler
         self.observer = observer
@@ -75,6 +77,7 @@ class Recorder:
         self._block_size = block_size
         self._workers = workers
         self._ahead = ahead
+        self._answered = answered
         self._allocations: dict[int, int] = {}
         self._local_hits: dict[str, int] = {}
         self._visited: dict[str, tuple[list[int], int]] = {}  # waiting loop, in order
@@ -125,7 +128,9 @@ class Recorder:
                 self._anew.append(request.request_id)
             self._unpublished.pop(request.request_id, None)
             self._local_hits[request.request_id] = num_computed_tokens // self._block_size
-            return original(request, num_computed_tokens)
+            count, loads = answer = original(request, num_computed_tokens)
+            self._answered(request, num_computed_tokens, count, loads)
+            return answer
 
         return wrapper
 

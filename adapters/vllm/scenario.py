@@ -49,6 +49,9 @@ SLOW_STEPS = 4
 CONSTRUCT_SECONDS = 40.0
 """The first scheduler of a process compiles what our machines run: seconds, on a busy machine many."""
 
+CHUNKS = {"pending": "pending-chunk-has-one-store", "pinned": "pins-equal-outstanding-users"}
+"""What a chunk breaks that is so though no job is open."""
+
 SHAPES: Shapes = {
     "add": {"request": (str,), "prompt": (list,), "tail": (int,), "max_tokens": (int,)},
     "step": {},
@@ -114,9 +117,12 @@ class KvHarness(Harness):
     def owed(self) -> dict[str, list[str]] | None:
         """What nothing comes of any more: the engine rests, and makes no step until a request arrives.
 
-        Jobs on which no report will ever come; where none is left, requests that have ended and hold blocks still, and
-        blocks that are in use though nobody has them. Nothing is known where requests are left to run, or jobs are not
-        seen. Copies take longer than the first few steps; what a step flushes ends with it.
+        Jobs on which no report will ever come; where none is left, requests that have ended and hold blocks still,
+        blocks that are in use though nobody has them, and chunks that are pinned or pending though nothing reads or
+        writes them: of these also that there are none, an empty list, unless the observer cannot tell.
+
+        Nothing is known where requests are left to run, or jobs are not seen. Copies take longer than the first few
+        steps; what a step flushes ends with it.
         """
         if self.scheduler.has_unfinished_requests() or isinstance(self.recorder.observer, NoObserver):
             return None
@@ -126,15 +132,19 @@ class KvHarness(Harness):
                     return {"issued-jobs-complete": left}
                 return {} if self.open_jobs() else self._kept()
         # It goes on stepping, and what is held though no job is open nothing will ever end; all else is not known.
-        return None if self.open_jobs() else self._kept() or None
+        kept = {} if self.open_jobs() else self._kept()
+        return {name: left for name, left in kept.items() if left} or None
 
     def _kept(self) -> dict[str, list[str]]:
-        """Requests and blocks that are held though no job is open."""
+        """Requests, blocks and chunks that are held though no job is open."""
         if held := self.unfinished:
             return {"held-requests-are-released": held}
         pool = self.scheduler.kv_cache_manager.block_pool.blocks
-        used = [f"block {b.block_id}" for b in pool if b.ref_cnt and not b.is_null]
-        return {"used-block-has-a-user": used} if used else {}
+        if used := [f"block {b.block_id}" for b in pool if b.ref_cnt and not b.is_null]:
+            return {"used-block-has-a-user": used}
+        if (in_use := getattr(self.recorder.observer, "chunks_in_use", None)) is None:
+            return {}
+        return {CHUNKS[how]: [f"chunk {c}" for c in found] for how, found in in_use(self.scheduler.connector).items()}
 
     def open_jobs(self) -> list[str]:
         """By the connector's ids."""
@@ -257,7 +267,7 @@ def _noted(played: Played, playing: Playing, index: int) -> Iterator[None]:
     except StepTimeoutError as error:
         played.error = {"kind": "timeout", "operation": index, "message": str(error)}
     except Exception as error:
-        played.error = _crash(index, error, playing.under_test)
+        played.error = _crash(index, error, playing)
 
 
 CONNECTOR_CODE = ("/kv_connector/", "/kv_offload/", "/simple_kv_offload/", "/ec_connector/")
@@ -267,12 +277,13 @@ CONTRACT_CHECKS = ("kv_xfer", "remote_kv", "connector")
 """Functions of the scheduler that check what a connector hands over (rules R-38 to R-41), by part of name."""
 
 
-def _crash(index: int, error: Exception, under_test: tuple[type, ...]) -> dict[str, Any]:
+def _crash(index: int, error: Exception, playing: Playing) -> dict[str, Any]:
     """An exception of the scheduler or the connector, with the innermost frame that is not ours.
 
-    ``side`` is the connector's if its code was running, or if the scheduler refused what it handed over.
+    ``side`` is the connector's if its code was running, if the scheduler refused what it handed over, or if it had
+    answered what is impossible before, by which the scheduler goes.
     """
-    files = {inspect.getsourcefile(cls) for cls in under_test if cls.__module__ != "builtins"}
+    files = {inspect.getsourcefile(cls) for cls in playing.under_test if cls.__module__ != "builtins"}
     # Our own connector is in a folder of the harness, which is nobody's code otherwise.
     harness = ("/interlock/adapters/", "/adapters/vllm/")
     frames = [
@@ -282,10 +293,11 @@ def _crash(index: int, error: Exception, under_test: tuple[type, ...]) -> dict[s
     ]
     theirs = [f for f in frames if f.filename in files or any(part in f.filename for part in CONNECTOR_CODE)]
     refused = isinstance(error, AssertionError) and any(p in f.name for f in frames for p in CONTRACT_CHECKS)
+    misled = any(fault.kind == "answer" for fault in playing.faults)
     where = theirs[-1] if theirs else frames[-1] if frames else None
     return {
         "kind": "crash" if frames else "harness",
-        "side": "connector" if theirs or refused else "scheduler",
+        "side": "connector" if theirs or refused or misled else "scheduler",
         "operation": index,
         "type": type(error).__name__,
         "message": str(error).strip().split("\n")[0],

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from interlock.adapters.gate.drivers.vllm import Part
 from interlock.adapters.gate.exercised import Kinds, did, evicted, pooled, saw, several_workers
-from interlock.adapters.gate.judge import HELD, IN_USE, LEFT_OPEN
+from interlock.adapters.gate.judge import HELD, IN_USE, LEFT_OPEN, ORACLE, PENDING, PINNED
 from interlock.adapters.gate.modules.kv_own import A_STEP_AHEAD, OWN, SHARES, played_as
 from interlock.adapters.gate.modules.module import GateModule, Play, Sets, Values
 from interlock.adapters.gate.scenario import AHEAD, DRAIN, Scenario, in_words, pool_in_words, scenarios, sizes_of
@@ -70,6 +70,7 @@ KV = GateModule(
     pool_in_words=pool_in_words,
     part=_part,
     scope=_scope,
-    at_rest=(LEFT_OPEN, HELD, IN_USE),
+    at_rest=(LEFT_OPEN, HELD, IN_USE, PENDING, PINNED),
+    oracle=(ORACLE["answer"],),
     policy=("loads-and-stores-never-mixed",),
 )

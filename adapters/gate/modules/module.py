@@ -62,7 +62,7 @@ class GateModule:
         given: the values under which a scenario of this pool is played and judged.
         pool_in_words: what the words of a pool mean, where they are not plain.
         scope, elements: of a trace, by pool.
-        at_rest: properties of what must happen that show where nothing changes any more.
+        at_rest: properties, of this module or of another, of what must happen that show where nothing changes any more.
         oracle: properties, of this module or of another, that the harness judges itself, by what blocks really hold.
         seen: properties of this module that the harness judges in place of the model, with each step.
         policy: properties that bind only who has chosen as ours has, to which ours is held.

@@ -38,6 +38,21 @@ class OffloadingObserver:
         """Decode one OffloadingConnectorMetadata."""
         return self._shape.decode(metadata)
 
+    def chunks_in_use(self, connector: Any) -> dict[str, list[int]]:
+        """By the count in the status of each chunk that the manager of the CPU tier knows, -1 while it is stored.
+
+        Nothing where the manager is another, or of a release that keeps it elsewhere.
+        """
+        policy = getattr(getattr(connector.connector_scheduler, "manager", None), "_policy", None)
+        tables = [table for table in vars(policy).values() if isinstance(table, dict)] if policy is not None else []
+        counts = {c.chunk_id: c.ref_cnt for table in tables for c in table.values() if hasattr(c, "chunk_id")}
+        if not counts:
+            return {}
+        return {
+            "pending": sorted(c for c, count in counts.items() if count < 0),
+            "pinned": sorted(c for c, count in counts.items() if count > 0),
+        }
+
     def report(self, completed: Sequence[Job], finished_requests: set[str]) -> Report:
         """Encode completions as this release's worker does."""
         return self._shape.report(completed, finished_requests)

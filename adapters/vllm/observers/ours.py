@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from interlock.adapters.vllm.observers.protocol import Decoded, Job, Report
+from interlock.statemachine.pool.pool import ChunkPool
 from interlock.statemachine.port import TransferJob
 
 
@@ -29,6 +30,10 @@ class InterlockObserver:
             flushed=tuple(f"j{job}" for job in sent.jobs_to_flush),
         )
 
+    def chunks_in_use(self, connector: Any) -> dict[str, list[int]]:
+        """See :func:`pending`. Pins are what open loads read: there are none that somebody could forget."""
+        return {"pending": pending(connector.machine.chunks), "pinned": []}
+
     def fail(self, jobs: Sequence[Job]) -> None:
         """These jobs have failed, as the next report says."""
         self._failed += jobs
@@ -48,6 +53,11 @@ class InterlockObserver:
                     del self._loads[job.request]
                     report.finished_recving.add(job.request)
         return report
+
+
+def pending(chunks: ChunkPool) -> list[int]:
+    """Chunks that are neither absent nor ready."""
+    return sorted({*range(chunks.size)} - {*chunks.absent} - {*chunks.ready})
 
 
 def _job(job: TransferJob, kind: Any) -> Job:

@@ -69,6 +69,8 @@ class Observer(Protocol):
     """Stateful, one per worker; both methods are called once per step.
 
     One of a connector whose transfers may fail has a third, `fail(jobs)`: these have failed, as the next report says.
+    One that sees the connector's chunks has `chunks_in_use(connector)`: those that are "pending" (a store fills them)
+    and those that are "pinned" (something reads them, or will); of what it cannot see it says nothing.
     One whose worker is told of preemptions by other means than the metadata has `preempted(requests)`, before `decode`.
     """
 

@@ -56,6 +56,11 @@ class SimpleCpuObserver:
         self._launched.update((job.id, None) for job in jobs)
         return Decoded(jobs=tuple(jobs), flushed=flushed)
 
+    def chunks_in_use(self, connector: Any) -> dict[str, list[int]]:
+        """Those with a reference in the connector's block pool, which does not say whether a store has it."""
+        pool = connector.scheduler_manager.cpu_block_pool
+        return {"pinned": [b.block_id for b in pool.blocks if b.ref_cnt and not b.is_null]}
+
     def report(self, completed: Sequence[Job], finished_requests: set[str]) -> Report:
         """Stores by event in the worker metadata, loads by request in finished_recving."""
         del finished_requests  # stores never delay the free: GPU blocks hold a reference

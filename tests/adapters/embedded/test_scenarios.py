@@ -22,6 +22,7 @@ from interlock.adapters.embedded import (
 )
 from interlock.adapters.embedded.scenario import own_machine
 from interlock.adapters.embedded.tokens import prompt_of
+from interlock.adapters.vllm.observers.ours import pending
 from interlock.proofs.replay import run_replay
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.port import ConnectorMetadata
@@ -284,3 +285,28 @@ def test_runs_repeat():
     scenario = [*LOAD, Complete(), Complete(), Step()]
 
     assert run(scenario, None, SMALL).events == run(scenario, None, SMALL).events
+
+
+@pytest.mark.parametrize(("more", "said"), [(0, []), (1, ["-1"])])
+def test_an_answer_that_is_impossible_is_a_fault(monkeypatch, more, said):
+    machine = own_machine(SPECIFICATION.switch_values(), Sizes())
+    monkeypatch.setattr(machine, "get_num_new_matched_tokens", lambda request, local: (-more, False))
+    engine = EmbeddedEngine(machine, Sizes(), None)
+    engine.add("A", prompt_of(["p"], 1, Sizes().block_size))
+    engine.step()
+
+    assert [(f.kind, f.request, f.found) for f in engine.faults if f.kind == "answer"] == [
+        ("answer", "A", count) for count in said
+    ]
+
+
+def test_a_chunk_is_pending_until_its_store_has_ended():
+    machine = own_machine(SPECIFICATION.switch_values(), Sizes(num_workers=1))
+    stored = [Add("A", ["p"], tail=1), Step()]
+
+    run(stored, None, Sizes(num_workers=1), connector=machine)
+    assert pending(machine.chunks) == [0]
+
+    machine = own_machine(SPECIFICATION.switch_values(), Sizes(num_workers=1))
+    run([*stored, Complete(), Step()], None, Sizes(num_workers=1), connector=machine, rest=True)
+    assert pending(machine.chunks) == []

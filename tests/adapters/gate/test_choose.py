@@ -32,6 +32,14 @@ def test_any_other_connector_is_one_of_kv_transfers():
     assert not other.left_out
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_what_a_module_is_held_to_of_another_can_be_asked_for(own):
+    theirs = ["hit-count-in-range", "pins-equal-outstanding-users"]
+    (kv,) = chosen(own=own, properties=theirs).chosen
+
+    assert (kv.module.name, kv.wanted) == ("kv", tuple(theirs))
+
+
 def test_switches_and_properties_choose_their_module():
     switched = chosen(sets={"recovery_base": "cached_tokens"})
     assert names(switched) == ["engine"]

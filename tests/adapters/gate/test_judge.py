@@ -2,7 +2,8 @@
 
 import pytest
 
-from interlock.adapters.gate.judge import CRASH, UNEXPLAINED, Judge, Played
+from interlock.adapters.gate.judge import CRASH, PENDING, PINNED, UNEXPLAINED, Judge, Played
+from interlock.adapters.gate.modules.kv import KV
 
 JUDGE = Judge(source="vllm")
 
@@ -93,6 +94,27 @@ def test_the_oracle_breaks_the_property_that_it_stands_for() -> None:
 
     assert found.property == "forward-reads-own-prefix"
     assert "block 1" in found.message
+
+
+def test_an_answer_out_of_range_is_the_connectors_fault() -> None:
+    fault = {"kind": "answer", "event": 1, "request": "A", "expected": "between 0 and 16 tokens", "found": "32"}
+    (found,) = JUDGE(Played(events(*ADMIT), [fault], 1)).broken
+
+    assert (found.id, found.side) == ("hit-count-in-range:answer", "connector")
+    assert found.message == "request A is answered 32, not between 0 and 16 tokens"
+
+
+@pytest.mark.parametrize("property_", [PENDING, PINNED])
+def test_chunks_in_use_at_rest_are_judged_where_somebody_has_looked(property_) -> None:
+    judge = Judge(source="vllm", at_rest=KV.at_rest)
+    unseen, none, left = (
+        judge(Played(events(*ADMIT), [], 1, owed=o)) for o in ({}, {property_: []}, {property_: ["chunk 3"]})
+    )
+
+    assert [property_ in j.judged for j in (unseen, none, left)] == [False, True, True]
+    assert [[(b.id, b.side) for b in j.broken] for j in (unseen, none, left)] == [
+        [], [], [(f"{property_}:rest", "connector")]
+    ]  # fmt: skip
 
 
 def test_rules_are_counted_only_where_their_premise_came_true() -> None:
