@@ -327,6 +327,39 @@ REFUSED = Scenario.of(
 then is given away in that very schedule()."""
 
 
+BESIDE_REFUSED = Scenario.of(
+    "tight_cpu",
+    [
+        {"op": "add", "request": "A", "prompt": ["p", "q", "s"], "tail": 1, "max_tokens": 1},
+        {"op": "add", "request": "B", "prompt": ["u"], "tail": ALMOST, "max_tokens": 40},
+        *[{"op": "step"}] * 3,
+        *[{"op": "complete", "nth": 0}] * 3,
+        *[{"op": "step"}] * 36,
+        *[{"op": "complete", "nth": 0}] * 3,
+        *[{"op": "step"}] * 2,
+    ],
+)
+"""A request is given a block in a step in which the tier, full of what is being stored, refuses a store; it goes on
+until that block is full and the next one is, and both are stored."""
+
+
+OUT_OF_ORDER = Scenario.of(
+    "tight_gpu",
+    [
+        {"op": "add", "request": "A", "prompt": ["p"], "tail": ALMOST, "max_tokens": 4},
+        *[{"op": "step"}] * 3,
+        {"op": "complete", "nth": 1},
+        {"op": "step"},
+        {"op": "add", "request": "B", "prompt": ["u", "v", "t"], "tail": 1, "max_tokens": 1},
+        {"op": "step"},
+        *SETTLE,
+        *SETTLE,
+    ],
+)
+"""Of two stores of a request the later one ends first; the request ends, and another takes its blocks while the earlier
+store is open."""
+
+
 def _mid_transfer() -> Iterator[Scenario]:
     """Two resets in a row while a store is open; and one while a prompt is loaded, after which the load ends."""
     reset: Operation = {"op": "reset", "running": False}

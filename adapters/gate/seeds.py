@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from interlock.adapters.gate.scenario import (
+    BESIDE_REFUSED,
     FULL_TIER,
     MID_TRANSFER,
+    OUT_OF_ORDER,
     PRESSURE,
     REFUSED,
     RELOAD,
@@ -42,7 +44,7 @@ def seeds() -> tuple[Scenario, ...]:
         for counterexample in explored.counterexamples:
             found += from_counterexample(events(explored.program, counterexample))
     more = (RELOAD, PRESSURE, *FULL_TIER, REFUSED)
-    return (*dict.fromkeys(found), *more, *map(apart, more), *MID_TRANSFER)
+    return (*dict.fromkeys(found), *more, *map(apart, more), *MID_TRANSFER, OUT_OF_ORDER, BESIDE_REFUSED)
 
 
 def seeds_ahead() -> tuple[Scenario, ...]:

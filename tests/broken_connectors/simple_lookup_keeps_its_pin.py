@@ -4,6 +4,6 @@ from vllm.distributed.kv_transfer.kv_connector.v1.simple_cpu_offload_connector i
 
 
 class Connector(SimpleCPUOffloadConnector):
-    def __init__(self, *args, **named):
-        super().__init__(*args, **named)
-        self.scheduler_manager._free_pending_cpu_hit = lambda pending: None
+    def request_finished_all_groups(self, request, block_ids):
+        self.scheduler_manager._pending_cpu_hits.pop(request.request_id, None)
+        return super().request_finished_all_groups(request, block_ids)
