@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.groups import properties as P
-from interlock.spec.groups.coverage import ENDS, EVERY, ORDERED, REPORTS, SOURCES, TWO_STORES
+from interlock.spec.groups.coverage import ENDS, EVERY, ORDERED, REPORTS, SOURCES, TWO_FENCES, TWO_STORES
 from interlock.spec.groups.hit_counts import HIT_COUNTS
 from interlock.spec.groups.hits import in_last_window
 from interlock.spec.groups.predicates import running
@@ -66,7 +66,7 @@ SOURCE_STABLE = Invariant(
     aliases=("I-27-groups", "I-28-groups"),
     source="seeds 003; contract I-27 to I-29, J4",
     doc="Until the worker has copied a store, its source block holds what the store is to save.",
-    slices=(*READING, REPORTS),
+    slices=(*READING, REPORTS, TWO_FENCES),
     formula=forall(
         c,
         duty_state(c).eq(duty_states["queued"])

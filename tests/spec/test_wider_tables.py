@@ -20,7 +20,7 @@ from interlock.spec.admission.vocabulary import (
 from interlock.spec.delivery.vocabulary import d
 from interlock.spec.encoder.predicates import stands
 from interlock.spec.encoder.vocabulary import feature_item, i, p, position, r
-from interlock.spec.groups.vocabulary import b, c, c2, fenced, source
+from interlock.spec.groups.vocabulary import b, c, c2, fenced, source, to_flush
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, assign_all
 from interlock.spec.language.lifecycles import row
@@ -332,6 +332,10 @@ ACTIONS = {
     ),
     "a store is fenced only while no other is": (
         "groups", "two_stores", "plan_store_from", _one_fence_at_a_time, "a-windowed-store-is-fenced-from-its-plan",
+    ),
+    "of the sources that a schedule gives away, only the first is flushed": (
+        "groups", "two_fences", "allocate_block", _unless("to_flush", exists(c2, to_flush(c2))),
+        "group-store-source-stable",
     ),
     "a late report leaves its request waiting for the store at its end": (
         "admission", "admission_quick", "store_reported", _its_store_goes_on,
