@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from interlock.adapters.answers import out_of_range
 from interlock.adapters.embedded.counts import Counts
 from interlock.adapters.embedded.encoding import EncoderSizes, Encoding, StepItems
 from interlock.adapters.embedded.events import Record, Recorder
@@ -29,6 +28,7 @@ from interlock.adapters.embedded.sizes import Scheduling, Sizes
 from interlock.adapters.embedded.timing import Timing
 from interlock.adapters.embedded.transfers import Transfers
 from interlock.adapters.embedded.worker import PendingCopy, Worker
+from interlock.adapters.vllm.answers import out_of_range
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.port import ConnectorMetadata, ConnectorPort, TransferJob
 from interlock.statemachine.recovery import LoadRecovery

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from interlock.adapters.answers import out_of_range
 from interlock.adapters.vllm.aborts import abort
+from interlock.adapters.vllm.answers import out_of_range
 from interlock.adapters.vllm.construct import Constructor
 from interlock.adapters.vllm.ghost import Content, Fault, Ghost, Prefix
 from interlock.adapters.vllm.observers import Job, Report, find_observer, read

@@ -277,7 +277,7 @@ def _narrow() -> None:
     def groups(vllm_config: Any, kv_cache_config: Any) -> Any:
         tokens, kinds = groups_of(vllm_config, kv_cache_config)
         return tokens, tuple(
-            SlidingWindow(k.chunk_tokens, k.window - k.chunk_tokens) if isinstance(k, SlidingWindow) else k
+            SlidingWindow(k.chunk_tokens, max(1, k.window - k.chunk_tokens)) if isinstance(k, SlidingWindow) else k
             for k in kinds
         )
 

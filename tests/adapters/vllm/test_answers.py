@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.adapters.answers import out_of_range
+from interlock.adapters.vllm.answers import out_of_range
 
 
 @pytest.mark.parametrize(
