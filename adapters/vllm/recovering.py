@@ -38,7 +38,7 @@ class RecoveringScheduler(Scheduler):
         self.recovery = LoadRecovery(groups=(Group(self._block_size),), switches=self._values)
         self.recompute_kv_load_failures = self._values["load_failure_policy"] == "recompute"
         self._unprocessed: list[tuple[dict[str, int], set[str]]] = []
-        """Steps, the oldest first: tokens by request, and requests that were preempted since."""
+        """Steps, the oldest first: tokens by request, and requests that were preempted or rolled back since."""
         self._loaded_from: list[dict[str, int]] = []
         """Of each of these, by request that it loads for, the tokens that there were before."""
         self._cached: dict[str, int] = {}
@@ -101,6 +101,8 @@ class RecoveringScheduler(Scheduler):
                 num_local_cached_tokens=found - done.num_external_tokens,
                 num_external_cached_tokens=done.num_external_tokens,
             )
+        for age in done.dropped:
+            self._unprocessed[age][1].add(name)
         if 0 in done.dropped:
             self._skipped.add(name)
         if any(age > 0 for age in done.dropped):
