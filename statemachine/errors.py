@@ -114,7 +114,10 @@ class NotLetIn(SpecificationViolation):
 
 
 class Misshapen(SpecificationViolation):
-    """An argument is not of the shape that ``port`` asks for; the call has changed nothing.
+    """An argument is not of the shape that ``port`` asks for.
+
+    The call has changed nothing, but where one row of many is wrong: rows are not looked at beforehand, and those
+    before it may be done.
 
     Args:
         call: in which it was given.

@@ -17,8 +17,10 @@ from typing import cast
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.deadlines import Clock, Deadlines
+from interlock.statemachine.looking import looked_at_by
 from interlock.statemachine.lookup import LookupGroup
 from interlock.statemachine.offload.choice import EVERYTHING, StoreChoice, StoreLimits
+from interlock.statemachine.offload.close_looks import look_at_end, look_at_reports, look_at_request, look_at_step
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.grouped_stores import GroupedStores, Record
 from interlock.statemachine.offload.groups import BlockGroups
@@ -175,6 +177,7 @@ class KVOffloadScheduler:
             request, key, tables, prompt_tokens=request.num_tokens, first_job=self._moves.next_job
         )
 
+    @looked_at_by(look_at_request)
     def get_num_new_matched_tokens(self, request: RequestLike, num_computed_tokens: int) -> tuple[int | None, bool]:
         """What ready chunks continue of what the GPU has, up to the last token but one.
 
@@ -194,6 +197,7 @@ class KVOffloadScheduler:
             self._recency.hit(tracked, num_computed_tokens + answer[0])
         return answer
 
+    @looked_at_by(look_at_request)
     def update_state_after_alloc(self, request: RequestLike, block_ids: BlockIds, num_external_tokens: int) -> None:
         """Noted, and done with the metadata: requests that were running had their blocks first.
 
@@ -210,6 +214,7 @@ class KVOffloadScheduler:
             self._loads.refuse_impossible(tracked, tables, num_external_tokens)
         self._visits.append(Visit(tracked, tables, num_external_tokens))
 
+    @looked_at_by(look_at_step)
     def build_connector_meta(self, step: ScheduledStep) -> ConnectorMetadata:
         """Blocks and loads, then flushes, then the stores of finished requests, then store scans.
 
@@ -257,6 +262,7 @@ class KVOffloadScheduler:
         self._moves.do("build_connector_meta")
         return self._moves.take_metadata()
 
+    @looked_at_by(look_at_reports)
     def update_connector_output(self, output: ConnectorOutput) -> None:
         """See :class:`ConnectorPort`.
 
@@ -281,6 +287,7 @@ class KVOffloadScheduler:
             if self._kept is not None:
                 self._kept.load_ended(request)
 
+    @looked_at_by(look_at_end)
     def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
         """Never delays the free of blocks: fences or references keep what stores still read.
 

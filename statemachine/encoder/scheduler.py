@@ -23,11 +23,13 @@ from interlock.statemachine.encoder.port import EncoderMetadata, EncoderOutput, 
 from interlock.statemachine.encoder.shapes import (
     refuse_misshapen_output,
     refuse_misshapen_request,
+    refuse_what_is_no_identifier,
     refuse_what_is_no_number,
     refuse_what_is_no_place,
 )
 from interlock.statemachine.encoder.tracked import Tracked, Visit
 from interlock.statemachine.errors import NoOpenVisit, RequestIdInUse, UnknownRequest, UnknownTransfer
+from interlock.statemachine.looking import looked_at_by
 from interlock.statemachine.pool import policy_named
 from interlock.statemachine.sizes import refuse_what_is_no_size
 from interlock.statemachine.table import Move
@@ -134,7 +136,7 @@ class EncoderCacheScheduler:
             RequestIdInUse: a request with that id has not ended.
             Misshapen: it has no id or no features, or a feature has no identifier, place or length.
         """
-        refuse_misshapen_request(request)
+        refuse_misshapen_request("on_new_request", request)
         self._step_is_over()
         if request.request_id in self._tracked:
             raise RequestIdInUse(request.request_id)
@@ -148,6 +150,7 @@ class EncoderCacheScheduler:
         end = max(map(end_of, request.mm_features), default=0)
         self._tracked[request.request_id] = self._by_key[key] = Tracked(request, key, items, end)
 
+    @looked_at_by(refuse_misshapen_request)
     def request_finished(self, request: RequestLike) -> bool:
         """See :class:`EncoderCachePort`."""
         self._step_is_over()
@@ -174,6 +177,7 @@ class EncoderCacheScheduler:
 
     # -- in a visit ----------------------------------------------------------------------------------
 
+    @looked_at_by(refuse_misshapen_request)
     def ensure_cache_available(self, request: RequestLike, num_computed_tokens: int) -> bool:
         """See :class:`EncoderCachePort`.
 
@@ -203,6 +207,7 @@ class EncoderCacheScheduler:
         """See :class:`EncoderCachePort`."""
         return self._scan_goes_on()
 
+    @looked_at_by(refuse_misshapen_request)
     def check_and_update_cache(self, request: RequestLike, index: int) -> bool:
         """See :class:`EncoderCachePort`.
 
@@ -211,6 +216,7 @@ class EncoderCacheScheduler:
         """
         return self._entries.find(self._of_visit(request, "check_and_update_cache", index), index)
 
+    @looked_at_by(refuse_misshapen_request)
     def can_allocate(self, request: RequestLike, index: int) -> bool:
         """See :class:`EncoderCachePort`.
 
@@ -219,12 +225,14 @@ class EncoderCacheScheduler:
         """
         return self._entries.has_room(self._of_visit(request, "can_allocate", index), index)
 
+    @looked_at_by(refuse_what_is_no_identifier)
     def has_cache_item(self, identifier: str) -> bool:
         """See :class:`EncoderCachePort`."""
         if self._visit is None:
             raise NoOpenVisit("has_cache_item")
         return self._has_cache_item(self._visit.tracked.key, identifier)
 
+    @looked_at_by(refuse_misshapen_request)
     def request_scheduled(self, request: RequestLike, num_computed_tokens: int, num_scheduled_tokens: int) -> None:
         """See :class:`EncoderCachePort`.
 
@@ -249,6 +257,7 @@ class EncoderCacheScheduler:
             visit.reads = read_mm_features(request, num_computed_tokens, visit.end)
             self._entries.use_what_is_cached(visit)
 
+    @looked_at_by(refuse_misshapen_request)
     def update_state_after_alloc(self, request: RequestLike, index: int) -> None:
         """See :class:`EncoderCachePort`.
 
@@ -257,11 +266,13 @@ class EncoderCacheScheduler:
         """
         self._entries.take(self._of_visit(request, "update_state_after_alloc", index), index)
 
+    @looked_at_by(refuse_misshapen_request)
     def kv_load_started(self, request: RequestLike) -> None:
         """See :class:`EncoderCachePort`."""
         self._do("start_kv_load", self._comes_to(request, "kv_load_started").key)
         self._visit = None
 
+    @looked_at_by(refuse_misshapen_request)
     def free(self, request: RequestLike) -> None:
         """See :class:`EncoderCachePort`."""
         self._step_is_over()

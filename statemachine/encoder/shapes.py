@@ -6,17 +6,18 @@ from typing import Any
 
 from interlock.statemachine.encoder.port import EncoderOutput, RequestLike
 from interlock.statemachine.errors import Misshapen
+from interlock.statemachine.looking import refuse_wrong_kind
 
 _OUTPUT = "update_connector_output"
 
 
-def refuse_misshapen_request(request: Any) -> None:
-    """Makes sure that a request has what it will be asked for until it ends.
+def refuse_misshapen_request(call: str, request: Any, *said: object, **more: object) -> None:
+    """Makes sure that a request has what it will be asked for until it ends, whatever else a call says.
 
     Raises:
         Misshapen: something is missing, or of another kind.
     """
-    call, name = "on_new_request", getattr(request, "request_id", None)
+    name = getattr(request, "request_id", None)
     features: Any = getattr(request, "mm_features", None)
     if not isinstance(name, str) or not hasattr(features, "__getitem__"):
         right = "give an object with request_id (a string) and mm_features (a list, empty for text alone)"
@@ -30,6 +31,15 @@ def refuse_misshapen_request(request: Any) -> None:
                 f"feature {place} of request {name!r} is {feature!r}",
                 "give an object with identifier (a string), data, and mm_position with offset and length, in tokens",
             )
+
+
+def refuse_what_is_no_identifier(call: str, identifier: Any) -> None:
+    """Makes sure that an item is named.
+
+    Raises:
+        Misshapen: it is not.
+    """
+    refuse_wrong_kind(call, "identifier", identifier, str)
 
 
 def refuse_what_is_no_number(call: str, request: RequestLike, **numbers: Any) -> None:

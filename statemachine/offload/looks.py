@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, count
-from operator import add, ge, gt
+from operator import add, ge, gt, index
 
 from interlock.statemachine.offload.tracked import Tracked
 from interlock.statemachine.port import ScheduledStep
@@ -51,7 +51,7 @@ class Looks:
         total = step.total_num_scheduled_tokens
         if total is None:
             total = sum(counts.values())
-        before, self._computed = sum(computed), computed
+        before, self._computed = index(sum(computed)), computed
         as_expected, self._expected = before == self._expected, before + total
         self._step += 1
         self._same += 1

@@ -15,7 +15,7 @@ from interlock.statemachine.port import ConnectorOutput, ScheduledStep
 _STEP = "build_connector_meta"
 
 
-def refuse_misshapen_request(request: Any) -> None:
+def refuse_misshapen_request(request: Any, call: str = "on_new_request") -> None:
     """Makes sure that a request has what it will be asked for until it ends.
 
     Raises:
@@ -25,14 +25,16 @@ def refuse_misshapen_request(request: Any) -> None:
         wrong = "has no request_id"
     elif not hasattr(getattr(request, "num_tokens", None), "__index__"):
         wrong = "has no num_tokens"
-    elif not hasattr(getattr(request, "block_hashes", None), "__getitem__"):
+    elif not isinstance(getattr(request, "block_hashes", None), Sequence):
         wrong = "has no block_hashes"
+    elif len(request.block_hashes) and not isinstance(request.block_hashes[0], str | bytes):
+        wrong = f"has {request.block_hashes[0]!r} among its block_hashes"
     else:
         return
     raise Misshapen(
-        "on_new_request",
+        call,
         f"{request!r} {wrong}",
-        "give an object with request_id (a string), num_tokens (a number) and block_hashes (a list)",
+        "give an object with request_id (a string), num_tokens and block_hashes (strings or bytes)",
     )
 
 
@@ -94,12 +96,11 @@ def refuse_misshapen_table(request_id: str, block_ids: Any, num_external_tokens:
         )
     if num_groups > 1:
         _refuse_blocks(call, [(request_id, block_ids)], num_groups)
-    elif not hasattr(block_ids, "__len__") or not all(hasattr(block, "__index__") for block in block_ids):
-        raise Misshapen(
-            call,
-            f"the table of request {request_id!r} is {block_ids!r}",
-            "with one KV cache group give its blocks in one list, as in [7, 8]",
-        )
+    tables = block_ids if num_groups > 1 and block_ids is not None else (block_ids,)
+    if not all(isinstance(table, Sequence) and all(hasattr(b, "__index__") for b in table) for table in tables):
+        one = "with one KV cache group give its blocks in one list, as in [7, 8]"
+        right = f"give a list of blocks for each of {num_groups} KV cache groups" if num_groups > 1 else one
+        raise Misshapen(call, f"the table of request {request_id!r} is {block_ids!r}", right)
 
 
 def refuse_misshapen_reports(output: ConnectorOutput) -> None:

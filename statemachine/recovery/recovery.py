@@ -23,7 +23,15 @@ from typing import Any
 
 from interlock.spec.engine import SPECIFICATION
 from interlock.spec.language.specification import Specification
+from interlock.statemachine.looking import looked_at_by
 from interlock.statemachine.recovery.books import BY_BLOCK, WHOLE, Books
+from interlock.statemachine.recovery.close_looks import (
+    look_at_blocks,
+    look_at_dispatched,
+    look_at_one,
+    look_at_report,
+    look_at_requests,
+)
 from interlock.statemachine.recovery.offers import Offers
 from interlock.statemachine.recovery.pieces import Held, Piece, from_the_first_of, has_what_it_attends_to, only
 from interlock.statemachine.recovery.report import Group, HeldRequest, LoadReport, Recovered, Rollback
@@ -68,6 +76,7 @@ class LoadRecovery:
 
     # -- when an output is processed ----------------------------------------------------------------
 
+    @looked_at_by(look_at_report)
     def take_report(self, report: LoadReport, requests: Iterable[HeldRequest]) -> Recovered:
         """Decides what becomes of each request.
 
@@ -111,6 +120,7 @@ class LoadRecovery:
         """Blocks that are to be computed again: the position of their first token that is known to be wrong."""
         return dict(self._redo)
 
+    @looked_at_by(look_at_requests)
     def take_over(self, requests: Iterable[HeldRequest]) -> Recovered:
         """Requests that go back to a wrong block themselves, because whoever was to compute it again has gone.
 
@@ -130,6 +140,7 @@ class LoadRecovery:
         self._keep()
         return Recovered(rollbacks, books.unhashed())
 
+    @looked_at_by(look_at_one)
     def waits(self, request: HeldRequest) -> bool:
         """Whether a request must not be scheduled now: it counts a block that another is to compute again."""
         if not _holds_one_of(self._redo, request):
@@ -139,6 +150,7 @@ class LoadRecovery:
         books.in_loop("run_loop", *("dispatched",) * step, "building")
         return not books.ledger.condition("compute_held", "shared-blocks-are-awaited")(request.request_id, step)
 
+    @looked_at_by(look_at_dispatched)
     def dispatched(self, step: Iterable[tuple[HeldRequest, int]], new_block_ids: Collection[int] = ()) -> None:
         """The schedule is made, and the step goes to the workers.
 
@@ -165,6 +177,7 @@ class LoadRecovery:
 
     # -- what ends ----------------------------------------------------------------------------------
 
+    @looked_at_by(look_at_blocks)
     def blocks_forgotten(self, block_ids: Collection[int]) -> None:
         """Blocks that nobody holds and that cannot be found any more: nobody is to compute them again."""
         for block in block_ids:

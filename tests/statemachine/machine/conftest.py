@@ -117,3 +117,8 @@ def _counts(jobs):
 @pytest.fixture
 def driver():
     return Driver
+
+
+@pytest.fixture
+def request_class():
+    return Request

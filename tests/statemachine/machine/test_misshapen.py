@@ -170,6 +170,44 @@ def test_a_request_that_lacks_something_is_named_and_may_come_whole(driver, lack
     assert len(d.build().store_jobs) == 1
 
 
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (
+            ScheduledStep(("A",), (5,), {"B": 4}, [[[3]]]),
+            "num_scheduled_tokens is {'B': 4}, and does not say how many 'A",
+        ),
+        (ScheduledStep(("A",), (5,), {"A": None}, [[[3]]]), r"num_scheduled_tokens\['A'\] is None: it should be a"),
+        (
+            ScheduledStep(("A",), (5.5,), {"A": 4}, [[[3]]]),
+            r"num_computed_tokens\[0\] is 5.5: it should be a valid int",
+        ),
+        (ScheduledStep(*RUNS_ON, [[["3"]]]), r"new_block_ids\[0\]\[0\]\[0\] is '3': it should be a valid integer"),
+    ],
+)
+def test_a_step_that_says_of_one_row_what_cannot_be_is_named(running, step, said):
+    with pytest.raises(Misshapen, match=f"^build_connector_meta: {said}"):
+        running.machine.build_connector_meta(step)
+
+
+@pytest.mark.parametrize(
+    ("call", "more"),
+    [("get_num_new_matched_tokens", (0,)), ("update_state_after_alloc", ([1], 0)), ("request_finished", ([],))],
+)
+def test_no_request_is_named(driver, call, more):
+    d = driver()
+    with pytest.raises(Misshapen, match=f"^{call}: None has no request_id: give an object with request_id"):
+        getattr(d.machine, call)(None, *more)
+    d.store_one("A", "h1", block=1)
+
+
+def test_a_fault_of_ours_is_not_said_to_be_the_engines(driver, monkeypatch):
+    d = driver()
+    monkeypatch.setattr(d.machine, "_visits", None)
+    with pytest.raises(TypeError):
+        d.machine.build_connector_meta(ScheduledStep(preempted=()))
+
+
 @pytest.mark.parametrize("tokens", [-4, None, "4", 4.0])
 def test_computed_tokens_that_are_no_number_are_named(driver, tokens):
     """A negative number was answered, with so many more tokens to load."""
