@@ -36,7 +36,7 @@ class Running:
         self._nameless: set[int] = set()
         """Blocks that those had when they ended or lost them, or a window passed them, and those that a reset may have
         left: they may be found, until somebody else gets them."""
-        self._slides = Slides(moves, groups, tracked, self._nameless) if groups.windowed else None
+        self._slides = Slides(moves, groups, tracked, self._nameless, self._unnamed) if groups.windowed else None
         self._names_late = False
         """Whether there has been one: the engine schedules a step before the outputs of the one before it are there, or
         a request has ended that waited with what it had loaded."""

@@ -18,10 +18,19 @@ class Slides:
         tracked: all requests that have not ended, by id.
         nameless: gets those of which the engine has not told, as yet, that they are full: with an output they may have
             got a hash since.
+        unnamed: of requests with full blocks that had no hash when last looked at, how many tokens they had then.
     """
 
-    def __init__(self, moves: Moves, groups: BlockGroups, tracked: Mapping[str, Tracked], nameless: set[int]) -> None:
-        self._moves, self._groups, self._tracked, self._nameless = moves, groups, tracked, nameless
+    def __init__(
+        self,
+        moves: Moves,
+        groups: BlockGroups,
+        tracked: Mapping[str, Tracked],
+        nameless: set[int],
+        unnamed: Mapping[str, int],
+    ) -> None:
+        self._moves, self._groups, self._tracked = moves, groups, tracked
+        self._nameless, self._unnamed = nameless, unnamed
         self._block_state = moves.ledger.function("block_state")
 
     def slide(self, looked_at: Iterable[tuple[Tracked, int]], given: Iterable[int]) -> None:
@@ -61,14 +70,17 @@ class Slides:
     def _give_up(self, blocks: set[int]) -> None:
         """Blocks that were given away come from windows: of requests, say, that were visited and got no tokens.
 
-        How far those have computed we cannot know better than by what they would publish next. What is held for any
-        other reason stays held, and the table of blocks says that it was given away twice.
+        How far those have computed we cannot know better than by what they would publish next, or, where hashes come
+        late, by what an output may have settled since. What is held for any other reason stays held, and the table of
+        blocks says that it was given away twice.
         """
         rows = []
         for tracked in self._tracked.values():
+            settled = min(self._unnamed.get(tracked.request.request_id, 0), tracked.request.num_tokens)
             for group, table in zip(self._groups, tracked.tables, strict=True):
                 if group.windowed:
-                    last = group.kind.first_kept((table.published + 1) * group.block_size - 1)
+                    most = max((table.published + 1) * group.block_size - 1, settled)
+                    last = group.kind.first_kept(most)
                     for place, block in enumerate(table.blocks[:last]):
                         if block in blocks:
                             table.blocks[place] = NULL_BLOCK

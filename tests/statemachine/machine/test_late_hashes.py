@@ -6,7 +6,7 @@ a request whose load has ended, when it is next visited (``cache_blocks``, Q13),
 
 import pytest
 
-from interlock.statemachine.errors import GuardViolation
+from interlock.statemachine.errors import GuardViolation, SpecificationViolation
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
 from interlock.statemachine.port import ScheduledRequest
 
@@ -109,6 +109,27 @@ def test_a_token_that_is_not_computed_names_no_block(driver):
     d.build()
 
     assert 2 not in d.machine.ledger.relation("hashed")
+
+
+def test_who_is_visited_and_gets_no_tokens_gives_up_what_an_output_has_settled(driver):
+    """Its window has passed a block with tokens of which the last step that it was in could not know."""
+    groups = FullAttention(H), SlidingWindow(H, H)
+    d = filled(driver, groups)  # A has computed 8 tokens: of block 2, none was settled when that step was scheduled
+    d.add("B", ["g1"])
+    d.admit("B", [[11, 12], [21, 32]])
+
+    assert ("B", 21) in {(j.request, j.block) for j in d.build().store_jobs}
+    assert d.machine._tracked["A"].tables[1].blocks == [0, 22]
+
+
+def test_a_block_that_only_a_draft_has_passed_is_not_given_twice(driver):
+    d = filled(driver, (FullAttention(H), SlidingWindow(H, H)))
+    d.requests["A"].num_tokens = 7  # the output is still to come
+    d.add("B", ["g1"])
+    d.admit("B", [[11, 12], [21, 32]])
+
+    with pytest.raises(SpecificationViolation, match="block 21 is used: allocate is illegal"):
+        d.build()
 
 
 def test_with_outputs_in_time_no_hit_is_looked_at_twice(driver):
