@@ -82,8 +82,9 @@ class Looks:
         if place is not None:
             self._almost[place], self._due = tracked.next_look - 1, None
 
-    def _line_up(self, request_ids: Iterable[str]) -> None:
-        self.order = list(request_ids)
+    def _line_up(self, request_ids: Sequence[str]) -> None:
+        # Of its kind, because no list equals a tuple; the engine may change a list.
+        self.order = request_ids if isinstance(request_ids, tuple) else list(request_ids)
         self.places = dict(zip(self.order, count()))
         self.at = list(map(self._tracked_as, self.order))
         self._almost = [tracked.next_look - 1 for tracked in self.at]

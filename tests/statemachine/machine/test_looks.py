@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,11 +67,12 @@ def test_it_finds_whom_going_through_all_of_them_finds(computed, steps):
         bench.step(list(order), counts, dropped, total)
 
 
-def test_while_the_same_requests_decode_it_is_noted_who_is_due():
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_while_the_same_requests_decode_it_is_noted_who_is_due(kind):
     bench = Bench({name: place for place, name in enumerate(NAMES)})
 
     for _ in range(40):
-        bench.step(list(NAMES), {})
+        bench.step(kind(NAMES), {})
 
     assert bench.noted > 40 - SETTLED - 2
 
