@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from interlock.statemachine.deadlines import Deadlines
@@ -38,21 +38,25 @@ class Answers:
         self.fetches: list[Transfer] = []
         self._put_off: dict[str, list[str]] = {}
         """Who is put off, since when in that order, and for which items."""
+        self._schedule = 0
+        self._refused_in: dict[str, int] = {}
+        """Of each who is put off, in which schedule it was last asked about."""
 
     def may_go_on(self, tracked: Tracked, num_computed_tokens: int) -> bool:
         """Yes or no; after a no the request is put off in the books."""
         now = (num_computed_tokens, self._pool.moves)
         if tracked.refused != now:
             self._note_match(tracked, num_computed_tokens)
-            self._fetch(tracked)
+            self._fetch(tracked, num_computed_tokens)
             if not (self._is_asked(tracked.key) and self._not_all_there(tracked.key)):
                 tracked.refused = None
                 self._deadlines.answered(tracked.key)
-                self._put_off.pop(tracked.key, None)
+                self._goes_on(tracked)
                 return True
             self._wait(tracked)
             self._put_off[tracked.key] = [item for item in tracked.items if self._asks_for(tracked.key, item)]
             tracked.refused = (num_computed_tokens, self._pool.moves)
+        self._refused_in[tracked.key] = self._schedule
         self._do("defer" if self._nothing_computed(tracked.key) else "stall", tracked.key)
         return False
 
@@ -67,7 +71,11 @@ class Answers:
     def forget(self, tracked: Tracked) -> None:
         """A request has ended."""
         self._deadlines.forget(tracked.key)
-        self._put_off.pop(tracked.key, None)
+        self._goes_on(tracked)
+
+    def schedule_ends(self) -> None:
+        """The engine has visited whom it will."""
+        self._schedule += 1
 
     def give_up(self, tracked: Tracked, item: str) -> bool:
         """The time of a request for an item is up; false if it does not wait for the item at the moment."""
@@ -86,12 +94,13 @@ class Answers:
             if place not in ahead and self._feature[key, place] == "ahead":
                 self._do("match_prefix", key, place)
 
-    def _fetch(self, tracked: Tracked) -> None:
-        """Start what the other side has and nobody here does, as far as the pool has room."""
+    def _fetch(self, tracked: Tracked, num_computed_tokens: int) -> None:
+        """Start what the other side has and nobody here does, as far as the pool has room: what is next first."""
         key = tracked.key
         if not self._may_fetch_for(key):
             return
-        wanted = [item for item in tracked.items if self._asks_for(key, item)]
+        ahead = (f.identifier for _, f in future_mm_features(tracked.request, num_computed_tokens))
+        wanted = [item for item in dict.fromkeys((*ahead, *tracked.items)) if self._asks_for(key, item)]
         for item in wanted:
             if (
                 self._pool_entry.get(item, "absent") in self._fetchable
@@ -100,17 +109,39 @@ class Answers:
                 and not (self._deadlines.spent(key, item) and tracked.can_encode(item))
                 and self._offered(item)
             ):
-                cell = self._pool.make_room({*wanted, *self._wanted_before(key)})
+                cell = self._cell_for(tracked, item, wanted)
                 if cell is None:
                     return
                 self.fetches.append(self._pool.start(item, cell, partial(self._do, "start_fetch", key, item)))
 
-    def _wanted_before(self, key: str) -> Iterator[str]:
-        """What those wait for that were put off first: two that evict each other's items would never go on."""
+    def _cell_for(self, tracked: Tracked, item: str, wanted: Sequence[str]) -> int | None:
+        """A place in the pool for an item, of those that a request asks for.
+
+        Without one the item is encoded here. If that cannot be, the request would keep the schedule from whoever comes
+        behind it: then what it needs later makes room, and what is there for somebody who is not visited any more.
+        """
+        cell = self._pool.make_room({*wanted, *self._wanted_before(tracked.key, since=0)})
+        if cell is None and not tracked.can_encode(item):
+            sooner = wanted[: wanted.index(item)]
+            cell = self._pool.make_room({*sooner, *self._wanted_before(tracked.key, since=self._schedule - 1)})
+        return cell
+
+    def _wanted_before(self, key: str, since: int) -> Iterator[str]:
+        """What those wait for that were put off first: two that evict each other's items would never go on.
+
+        Args:
+            since: those left out that were last asked about in an earlier schedule.
+        """
         for other, items in self._put_off.items():
             if other == key:
                 return
-            yield from items
+            if self._refused_in[other] >= since:
+                yield from items
+
+    def _goes_on(self, tracked: Tracked) -> None:
+        """The request is put off no more."""
+        self._put_off.pop(tracked.key, None)
+        self._refused_in.pop(tracked.key, None)
 
     def _wait(self, tracked: Tracked) -> None:
         """The first no for an item counts."""

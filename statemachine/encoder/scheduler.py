@@ -292,6 +292,7 @@ class EncoderCacheScheduler:
         self._close_visit()
         self._visit_runners()
         self._do("build_connector_meta")
+        self._answers.schedule_ends()
         self._runners_visited = False
         self._passed_over.clear()
         fetches, self._answers.fetches = self._answers.fetches, []

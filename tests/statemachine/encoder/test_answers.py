@@ -104,7 +104,7 @@ def test_a_no_is_said_again_without_a_look_until_something_has_moved(engine, mon
     e.step()
     looks = []
     look = e.machine._answers._fetch
-    monkeypatch.setattr(e.machine._answers, "_fetch", lambda tracked: looks.append(e.steps) or look(tracked))
+    monkeypatch.setattr(e.machine._answers, "_fetch", lambda *asked: looks.append(e.steps) or look(*asked))
     e.step()
     e.step()
     assert looks == []
