@@ -73,8 +73,8 @@ class ConnectorMetadata(NamedTuple):
     Args:
         store_jobs: read after this step's forward, unless they are flushed.
         load_jobs: written at any time; their request is in no step until they are reported.
-        jobs_to_flush: stores that workers finish before this step's forward; one of them may be in
-            ``store_jobs`` of the same metadata.
+        jobs_to_flush: stores and loads that workers finish before this step's forward, if they have not yet; a store
+            may be in ``store_jobs`` of the same metadata.
     """
 
     store_jobs: tuple[TransferJob, ...] = ()
