@@ -24,8 +24,9 @@ def render(document: ReplayDocument) -> RenderableType:
     if document.not_judged:
         parts.append(block("Not judged:", [f"{name}: {why}" for name, why in document.not_judged.items()]))
     if document.violations:
+        # One property may be false of several things at once.
         lines = [f"{violation.property} is false after event {violation.event}" for violation in document.violations]
-        parts.append(block("Violations:", lines))
+        parts.append(block("Violations:", list(dict.fromkeys(lines))))
     if document.false_conjunct is not None:
         stuck = document.false_conjunct
         after = f"Stuck after {counted(document.longest_prefix, 'event')}:"

@@ -46,15 +46,21 @@ class Attempt:
 
 
 class HiddenSearch:
-    """The hidden actions of a system, by what they write."""
+    """The hidden actions of a system, by what they write.
 
-    def __init__(self, interpreter: Interpreter, take: Take, bounds: Bounds, budget: Budget) -> None:
+    Args:
+        nothing: none are to be found: an event is possible where it stands, or not at all.
+    """
+
+    def __init__(
+        self, interpreter: Interpreter, take: Take, bounds: Bounds, budget: Budget, *, nothing: bool = False
+    ) -> None:
         self._bounds, self._budget = bounds, budget
         self._interpreter = interpreter
         self._world = interpreter.world
         self._take = take
         system = interpreter.program.system
-        self.hidden = [s for s in system.steps if not s.action.observed]
+        self.hidden = [] if nothing else [s for s in system.steps if not s.action.observed]
         self._writers: dict[str, list[tuple[Step, Update]]] = {}
         for s in self.hidden:
             for u in s.updates:

@@ -38,7 +38,8 @@ class Replayer:
     """A set of candidate states that consumes events.
 
     Args:
-        follow_hidden: take hidden lines as they stand (an explorer's), instead of passing over them.
+        follow_hidden: take hidden lines as they stand, instead of passing over them. An explorer's trace names every
+            step, so no others are searched then.
     """
 
     def __init__(
@@ -52,7 +53,9 @@ class Replayer:
         self.checker = Checker(self.world, setting.checks)
         self.vocabulary = Vocabulary(setting.system, hidden=follow_hidden)
         self.candidates = Candidates(self.world, bounds.candidates)
-        self.search = HiddenSearch(self.interpreter, self._take, bounds, self.budget)
+        self.search = HiddenSearch(
+            self.interpreter, self._take, bounds, self.budget, nothing=follow_hidden and setting.names_every_step
+        )
         self.violations: list[ReplayViolation] = []
         self.hidden_steps = 0
         self.last: tuple[Taken, ...] = ()

@@ -33,7 +33,7 @@ def run_replay(
         preset, switches: instead of the header's.
         judge: hold any connector to the properties: guards of policy are dropped. Default: for
             traces of a real scheduler.
-        follow_hidden: take an explorer's hidden lines as they stand, instead of searching.
+        follow_hidden: take hidden lines as they stand; of an explorer's trace, which has all there are, search no more.
         bounds: of the search for hidden steps; where it meets one, the verdict is inconclusive and names it.
         budget: time for all of it; where it is over, the verdict is inconclusive and says so.
 
@@ -95,10 +95,11 @@ def _as_written(
 ) -> tuple[bool, ReplayResult]:
     """Whether the hidden steps that a trace names are followed, and what replay says then.
 
-    An explorer's trace names its hidden steps. Without them another run may show the same events and
-    do no wrong (or less), or the search for one may give up; with them there is nothing to search.
-    They are passed over only where they explain less than a search does; a search that was given up may yet have
-    explained more, so what it could not explain is no verdict.
+    An explorer's trace names every step, hidden ones too. Without them another run may show the same events and
+    do no wrong (or less), or the search for one may give up; with them there is nothing to search: it stops at the
+    first step that is not possible, such as one that only ``check --change`` allows.
+    Of another trace they are passed over where they explain less than a search does; a search that was given up may
+    yet have explained more, so what it could not explain is no verdict.
     """
 
     def replayed(follow_hidden: bool) -> ReplayResult:
@@ -113,6 +114,8 @@ def _as_written(
             spec=spec,
         )
 
+    if trace.header.source == "explorer":
+        return True, replayed(True)
     if not any(e.hidden for e in trace.events):
         return False, replayed(False)
     written = replayed(True)

@@ -57,10 +57,11 @@ def test_enough_time_changes_nothing():
 
 
 def lies(log):
-    """An explorer's trace whose own hidden steps do not explain it: a worker reports on a job twice."""
+    """A trace whose own hidden steps do not explain it: a worker reports on a job twice. It is of no explorer."""
     at = next(i for i, e in enumerate(log.events) if e.action == "report")
     events = [*log.events[:at], log.events[at], *log.events[at:]]
-    return Trace(log.header, tuple(e.model_copy(update={"seq": i}) for i, e in enumerate(events)), log.name)
+    head = log.header.model_copy(update={"source": "embedded"})
+    return Trace(head, tuple(e.model_copy(update={"seq": i}) for i, e in enumerate(events)), log.name)
 
 
 def test_hidden_steps_that_do_not_fit_are_no_verdict_while_others_might(long_log):

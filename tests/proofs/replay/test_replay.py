@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from support.traces import AGAIN, SHARE, STEP, STORE, line, trace
 
 from interlock.adapters.convert.states import Walk
+from interlock.proofs.check import run_check
 from interlock.proofs.explain import run_explain
 from interlock.proofs.replay import names_its_hidden_steps, run_replay, run_replay_as_written
 from interlock.proofs.replay.bounds import Bounds
 from interlock.spec.kv import SPECIFICATION
+from interlock.spec.modules import module
 from interlock.statemachine.trace import Trace, TraceError, write_trace
 
 DOUBLE = (*STORE, *STEP, *SHARE, AGAIN)
@@ -360,3 +364,28 @@ def test_one_function_says_whether_a_trace_names_its_hidden_steps(lines, follows
     assert run_replay_as_written(log).hidden_lines == (at is not None and not follows)
     if at is not None:
         assert ("is passed over: it is hidden" in run_explain(log, at).reason) is not follows
+
+
+@pytest.mark.parametrize(
+    ("name", "slice_", "property_", "change", "step"),
+    [
+        ("tiers", "tier_backup", "evicted-only-after-backup", "drop-conjunct:evict_slot:backed-up", "evict_slot(c=chunk0) "
+         "needs backed-up"),
+        ("delivery", "drained_ranks", "aborting-rank-is-answered", "drop-conjunct:poll_drain:writes-are-over",
+         "poll_drain(w=worker0, r=request0) needs writes-are-over"),
+        ("tiers", "tier_promote", "ready-slot-holds-its-key", "drop-receive:fill_done:succeeded",
+         "fill_done(o=operation0, o2=operation0) needs message-succeeded"),
+    ],
+)  # fmt: skip
+def test_a_trace_stops_at_the_step_that_only_a_change_allows(name, slice_, property_, change, step, tmp_path):
+    """Hidden or not: an explorer names every step, so no other hidden ones explain what follows."""
+    spec = module(name)
+    (run,) = run_check(spec=spec, slices=[slice_], properties=[property_], change=change, trace_dir=tmp_path).runs
+    (written,) = (v.trace for v in run.violations if v.property == property_)
+
+    result = run_replay_as_written(Path(written), spec=spec)
+    explained = run_explain(Path(written), result.longest_prefix, spec=spec)
+
+    assert (result.verdict, explained.verdict, result.hidden_lines) == ("violated", "unexplained", 0)
+    assert step in result.reason
+    assert step in explained.reason
