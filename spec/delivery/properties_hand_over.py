@@ -20,11 +20,13 @@ from interlock.spec.delivery.vocabulary import (
     overdue,
     peer_state,
     peer_states,
+    peer_told_short,
     peer_uses,
     pulled,
     r,
     r3,
     read_value,
+    register_meta,
     registration_state,
     registration_states,
     repeated,
@@ -118,11 +120,40 @@ RAN_BEFORE = ActionProperty(
     actions=("hand_over",),
     formula=delivery_state(r).eq(delivery_states["running"]),
 )
+OFFERED = ActionProperty(
+    id="a-hand-over-is-offered-and-registered",
+    source="contract Q31, R-51; B-142 sglang #30233",
+    doc=(
+        "What is handed over is offered to its consumer, as short if its prefill was cut short and only then, and "
+        "every worker is told to expect that consumer."
+    ),
+    slices=HANDING,
+    actions=("hand_over",),
+    formula=Primed(body=offer(r)).eq(offer(r) + 1)
+    & Primed(body=offer_short(r) > 0).eq(truncated(r))
+    & forall(w, Primed(body=register_meta(w, r)).eq(register_meta(w, r) + 1)),
+)
+CANCEL_NOTED = ActionProperty(
+    id="an-accepted-cancel-is-noted",
+    source="B-163 vllm #29987",
+    doc="A cancel that was accepted is known when the last output of its request comes, whatever else befell that.",
+    slices=(LEASE, PREFILLS),
+    actions=("accept_cancel",),
+    formula=Primed(body=cancelled(r)),
+)
+CUT_NOTED = ActionProperty(
+    id="a-prefill-that-is-cut-short-is-noted",
+    source="B-142 sglang #30233",
+    doc="Of a prefill that was cut short it is known until its hand-over, whatever else befell it.",
+    slices=(SHORT, PREFILLS),
+    actions=("cut_short",),
+    formula=Primed(body=truncated(r)),
+)
 NOT_FOR_CANCELLED = Invariant(
     id="cancel-reaches-the-connector-as-a-cancel",
     source="B-163 vllm #29987",
     doc="Nothing is kept for the consumer of a request whose cancel was accepted before its last output.",
-    slices=(LEASE,),
+    slices=(LEASE, PREFILLS),
     formula=forall(r, cancelled(r) >> acks_due(r).eq(0)),
     premise=exists(r, cancelled(r)),
 )
@@ -130,7 +161,7 @@ ONE_ID = ActionProperty(
     id="peer-named-by-one-id",
     source="B-090 vllm #36958; contract R-57",
     doc="The consumer's notice names the request as the producer does.",
-    slices=(LEASE, TWO, SHORT),
+    slices=(LEASE, TWO, SHORT, PREFILLS),
     actions=("peer_tells", "peer_lets_go", "notice_repeated"),
     formula=forall(w, Primed(body=pulled(w, r)).eq(pulled(w, r) + 1)),
 )
@@ -138,12 +169,20 @@ LEASE_LIVES = ActionProperty(
     id="lease-lives-while-its-consumer-waits",
     source="B-086 vllm #53095",
     doc="A sweep ends only leases that have run out since their consumer was last heard.",
-    slices=(LEASE,),
+    slices=(LEASE, TWO),
     actions=("sweep_leases",),
     formula=forall(
         r, (registered(w, r) & ~Primed(body=registered(w, r))) >> (overdue(w, r) & ~waited_for(w, r))
     ),
 )  # fmt: skip
+RUN_OUT = ActionProperty(
+    id="a-lease-that-has-run-out-is-overdue",
+    source="V-02; B-085 vllm #58222",
+    doc="When the lease of a hand-over runs out at a worker, its next sweep finds it, whatever others have found.",
+    slices=(LEASE, TWO, AGAIN),
+    actions=("lease_runs_out",),
+    formula=Primed(body=overdue(w, r)),
+)
 ALL_RECLAIMED = ActionProperty(
     id="every-expired-lease-is-reclaimed",
     source="B-085 vllm #58222, PR 50789",
@@ -173,6 +212,14 @@ PARAMETERS = Invariant(
     formula=forall(r, (offer_short(r) > 0) >> (offer(r) > 0)),
     premise=exists(r, offer_short(r) > 0),
 )
+HEARD_AS_SAID = ActionProperty(
+    id="a-consumer-knows-whether-its-prefill-was-short",
+    source="B-142 sglang #30233",
+    doc="A consumer takes its own prefill for one that was cut short if its parameters say so, and not otherwise.",
+    slices=(SHORT, PREFILLS),
+    actions=("peer_hears",),
+    formula=Primed(body=peer_told_short(r)).eq(offer_short(r) > 0),
+)
 ENVIRONMENT_BOUND = Invariant(
     id="consumer-says-little",
     source="scope of the environment",
@@ -193,7 +240,7 @@ DENIAL_IS_TRUE = ActionProperty(
     source="B-087 vllm #21570",
     doc="A worker denies that the lease held only if it had ended the hand-over before the notice came.",
     slices=(READ, SHORT),
-    actions=("hear_notice",),
+    actions=("hear_notice", "register"),
     formula=registration_state(w, r).eq(registration_states["settled"]) | Primed(body=deny(w, r)).eq(deny(w, r)),
 )
 SHORT_REFUSED = ActionProperty(
@@ -263,12 +310,17 @@ HAND_OVER_PROPERTIES: tuple[Property, ...] = (
     REMEMBERED,
     OF_THIS_LIFE,
     ID_IS_FREE,
+    OFFERED,
+    CANCEL_NOTED,
+    CUT_NOTED,
     NOT_FOR_CANCELLED,
     ONE_ID,
     LEASE_LIVES,
+    RUN_OUT,
     ALL_RECLAIMED,
     OVERDUE_REGISTERED,
     PARAMETERS,
+    HEARD_AS_SAID,
     ENVIRONMENT_BOUND,
     REFUSAL,
     DENIAL_IS_TRUE,

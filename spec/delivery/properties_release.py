@@ -151,6 +151,14 @@ OWN_KV = Invariant(
     premise=exists(r, b, is_(r, "running") & has_block(r, b)),
 )
 
+TAKEN_IS_HELD = ActionProperty(
+    id="a-block-that-is-taken-is-in-the-table",
+    source="contract G1, I-20",
+    doc="A request that is given a block has it in its table, whatever others have.",
+    slices=(CONTENT, READ, SHORT),
+    actions=("take_block",),
+    formula=Primed(body=has_block(r, b)),
+)
 ONE_KV = Invariant(
     id="block-holds-the-kv-of-one-request",
     source="the content oracle",
@@ -345,6 +353,14 @@ FAILURES_ARE_TRUE = ActionProperty(
     actions=("report_failed_transfer",),
     formula=_transfer("broken", "expired"),
 )
+FAILED_IS_REPORTED = ActionProperty(
+    id="what-has-failed-is-reported-as-failed",
+    source="contract R-43, R-46, I-71; B-096 vllm #35943, B-160 vllm-ascend #13099",
+    doc="A worker reports an operation that has failed there as ended and as failed, whatever it has become elsewhere.",
+    slices=FAILING,
+    actions=("report_failed_transfer",),
+    formula=Primed(body=finished(j)).eq(finished(j) + 1) & Primed(body=failed(j)).eq(failed(j) + 1),
+)
 RELEASES_HELD = ActionProperty(
     id="a-completion-releases-what-has-finished",
     source="contract R-39, Q32, Q33, I-11",
@@ -411,6 +427,14 @@ PREEMPTED = ActionProperty(
     actions=("preempt",),
     formula=forall(j, ~works_for(j, r)) & forall(b, ~Primed(body=has_block(r, b))),
 )
+PREEMPTED_LEFT_A_COPY = ActionProperty(
+    id="a-preempted-request-has-its-kv-on-the-cpu",
+    source="contract Q22; B-141 sglang #18701",
+    doc="The KV of a request that is preempted waits for it on the CPU, whatever others do meanwhile.",
+    slices=(OPERATIONS, CONTENT, SHORT),
+    actions=("preempt",),
+    formula=Primed(body=cpu_copy(r)),
+)
 
 # Liveness.
 
@@ -463,6 +487,7 @@ RELEASE_PROPERTIES: tuple[Property, ...] = (
     FAILURE_IS_NEW,
     ONE_OWNER,
     OWN_KV,
+    TAKEN_IS_HELD,
     ONE_KV,
     LOADED_IS_LOADED,
     LOADS_OWED,
@@ -480,6 +505,7 @@ RELEASE_PROPERTIES: tuple[Property, ...] = (
     HELD_IF_OWED,
     NO_LATE_VERDICT,
     FAILURES_ARE_TRUE,
+    FAILED_IS_REPORTED,
     RELEASES_HELD,
     ARRIVES_ONCE,
     BOOKKEEPING,
@@ -488,6 +514,7 @@ RELEASE_PROPERTIES: tuple[Property, ...] = (
     ONLY_FAILED,
     FAILURE_STAYS,
     PREEMPTED,
+    PREEMPTED_LEFT_A_COPY,
     HELD_RELEASED,
     LOADS_END,
     SENDS_END,

@@ -16,6 +16,7 @@ from interlock.spec.tiers.contents import (
 )
 from interlock.spec.tiers.coverage import (
     BACKING_UP,
+    BACKUP,
     BACKUP_TWO,
     CANCELLING,
     EVERY,
@@ -26,6 +27,7 @@ from interlock.spec.tiers.coverage import (
     PROMOTE,
     PROMOTING,
     RESET_READ,
+    RESET_WRITE,
     RESETTING,
     RETRIEVE,
     RETRIEVE_TWO,
@@ -51,6 +53,8 @@ from interlock.spec.tiers.vocabulary import (
     operation_broke,
     operation_for,
     operation_key,
+    operation_kind,
+    operation_kinds,
     operation_slot,
     r,
     read_order,
@@ -132,6 +136,14 @@ ONE_REQUESTER = Invariant(
     formula=forall(o, live(o) >> card(r, operation_for(o, r)).eq(ite(is_kind(o, "cascade"), 0, 1))),
     premise=exists(o, live(o)),
     lemma=True,
+)
+ENDED_IS_FORGOTTEN = Invariant(
+    id="ended-operation-is-known-under-no-request",
+    source="contract I-51; B-174 FlexKV #161: a finished job leaves every table",
+    doc="An operation that has ended, or was cancelled, is known under no request: its id is free for anybody's next.",
+    slices=EVERY,
+    formula=forall(o, r, operation_for(o, r) >> live(o)),
+    premise=exists(o, r, operation_for(o, r)),
 )
 NONE_OUTLIVES = Invariant(
     id="no-operation-outlives-its-request",
@@ -245,6 +257,24 @@ CANCEL_UNDOES = ActionProperty(
         ),
     ),
 )
+PLANNED_AS_ASKED = tuple(
+    ActionProperty(
+        id=f"a-{kind}-is-planned-as-one",
+        source="contract 3.2 prepare_store, prepare_load; vLLM #49022",
+        doc=f"A {kind} that is planned is one, of that key and that slot, whatever its id was used for before.",
+        slices=slices,
+        actions=(action,),
+        formula=Primed(body=operation_kind(o)).eq(operation_kinds[kind])
+        & Primed(body=operation_slot(o)).eq(c)
+        & Primed(body=operation_key(o)).eq(h),
+    )
+    for kind, action, slices in (
+        ("promotion", "plan_promotion", (PROMOTE, MIXED)),
+        ("fill", "plan_fill", (PROMOTE, BACKUP, MIXED)),
+        ("cascade", "plan_cascade", (BACKUP, RESET_WRITE, MIXED)),
+        ("retrieval", "retrieve", (RETRIEVE, RESET_WRITE, MIXED)),
+    )
+)
 EVICTED_UNREAD = ActionProperty(
     id="evicted-only-when-nobody-reads",
     source="contract I-40",
@@ -342,7 +372,7 @@ PROPERTIES = (
     PENDING_ENTRY_IS_WRITTEN, STALE_IS_USED, USED_SLOT_STAYS, ONE_SLOT_PER_KEY, READY_IS_TRUE, ONLY_COMPLETED,
     NOT_BEFORE_RESET, BOOKS, CANCEL_UNDOES, EVICTED_AFTER_BACKUP, EVICTED_UNREAD, NOT_OFFERED_AGAIN, LOAD_READS_KEY,
     PIN_PER_HIT, DEFERRAL_ENDS, TRANSFERS_END, ENDED_GO,
-    ONE_REQUESTER, FENCED_IS_STALE, STALE_IS_OLD,
+    ONE_REQUESTER, ENDED_IS_FORGOTTEN, *PLANNED_AS_ASKED, FENCED_IS_STALE, STALE_IS_OLD,
     DROPPED_IS_OLD, UNWRITTEN, ENTRIES_SETTLE,
     RETRIEVED_GO, SAME_HIT, SHORTER_LETS_GO, RESET_ASKS_AGAIN, FAILED_IS_NO, FINALISED_IS_AWAY,
     ARRIVES_ONCE, TOLD_HAS_ENDED,

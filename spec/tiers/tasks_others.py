@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, Property
-from interlock.spec.language.terms import forall
+from interlock.spec.language.terms import Primed, forall
 from interlock.spec.shared.frames import unchanged
 from interlock.spec.shared.sorts import block, request
-from interlock.spec.tiers.coverage import HANG, HANG_BESIDE, TABLES
+from interlock.spec.tiers.coverage import HANG, HANG_BESIDE, TABLES, TASKS
 from interlock.spec.tiers.tasks_vocabulary import b, in_table, t, task, task_loads, task_of
 from interlock.spec.tiers.vocabulary import r
 
@@ -25,9 +25,9 @@ TASK_OTHERS: tuple[Property, ...] = (
         id="a-request-is-given-one-block",
         source="contract G1",
         doc="A request that is given a block gets that one, and nobody else gets or loses any.",
-        slices=(TABLES, HANG),
+        slices=TASKS,
         actions=("give_block",),
-        formula=forall(_r, _b, (_r.ne(r) | _b.ne(b)) >> unchanged(in_table(_r, _b))),
+        formula=Primed(body=in_table(r, b)) & forall(_r, _b, (_r.ne(r) | _b.ne(b)) >> unchanged(in_table(_r, _b))),
     ),
     ActionProperty(
         id="what-one-request-gives-up-is-its-own",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, Invariant, LeadsTo, witnesses_of
 from interlock.spec.language.terms import Primed, exists, forall, ite
-from interlock.spec.tiers.coverage import BLOCKS, HANG, TABLES, TASKS
+from interlock.spec.tiers.coverage import BLOCKS, HANG, HANG_BESIDE, TABLES, TASKS
 from interlock.spec.tiers.judging import open_task
 from interlock.spec.tiers.tasks_vocabulary import (
     b,
@@ -136,10 +136,37 @@ STORED_IS_HELD = Invariant(
 STORED_BY_A_STORE = ActionProperty(
     id="only-a-store-that-ran-stores-its-block",
     source="contract J11; B-189 FlexKV #176",
-    doc="The end of a task makes its own block a stored one, if the task was a store that was started; and no other.",
-    slices=(TABLES, BLOCKS),
+    doc=(
+        "The end of a task makes its own block a stored one, if and only if the task was a store that was started, "
+        "whatever becomes of others; and no other block."
+    ),
+    slices=TASKS,
     actions=("task_ends",),
-    formula=forall(b, Primed(body=stored(b)) >> (stored(b) | (~task_loads(t) & _started & task_block(t).eq(b)))),
+    formula=forall(b, Primed(body=stored(b)).eq(stored(b) | (~task_loads(t) & _started & task_block(t).eq(b)))),
+)
+CREATED_TO_LOAD = ActionProperty(
+    id="a-load-is-created-as-a-load",
+    source="contract 2.1 load job, I-48",
+    doc="A task that is created to load a block is a load, into that block, whatever its id was used for before.",
+    slices=(TABLES, HANG, HANG_BESIDE),
+    actions=("create_load",),
+    formula=Primed(body=task_loads(t)) & Primed(body=task_block(t)).eq(b),
+)
+CREATED_TO_STORE = ActionProperty(
+    id="a-store-is-created-as-a-store",
+    source="contract J4, I-48",
+    doc="A task that is created to store a block is a store, of that block, whatever its id was used for before.",
+    slices=TASKS,
+    actions=("create_store",),
+    formula=~Primed(body=task_loads(t)) & Primed(body=task_block(t)).eq(b),
+)
+LET_GO_WHOLE = ActionProperty(
+    id="who-lets-go-keeps-no-block",
+    source="contract Q22, Q31 to Q33",
+    doc="A request that lets its blocks go, because it has ended or is preempted, has none of them afterwards.",
+    slices=TASKS,
+    actions=("free_blocks",),
+    formula=forall(b, ~Primed(body=in_table(r, b))),
 )
 STARTED_TO_SOME_END = ActionProperty(
     id="a-store-that-starts-has-something-to-store",
@@ -167,7 +194,7 @@ ESCAPES = ActionProperty(
         "When the deadline of a request's stores has passed, some store of it was open and is given up, and no block "
         "is kept any longer: a request without open stores lets go in the ordinary way."
     ),
-    slices=(HANG,),
+    slices=(HANG, HANG_BESIDE),
     actions=("escape",),
     formula=exists(t, task_of(r, t) & open_task(t) & ~task_loads(t) & ~Primed(body=open_task(t)))
     & forall(b, ~Primed(body=in_table(r, b))),
@@ -213,7 +240,8 @@ _witness = witnesses_of("tiers", *TASKS)
 
 TASK_PROPERTIES = (
     LEAVES_TABLES, GOES_BACK_UNSTORED, PLANS_KNOW, TARGET_BELONGS, STORE_KEEPS, NOT_DROPPED, STORED_IS_HELD,
-    STORED_BY_A_STORE, ONE_OWNER, TASK_WITH_WORKER, HOLDER_STAYS, STARTED_TO_SOME_END,
+    STORED_BY_A_STORE, CREATED_TO_LOAD, CREATED_TO_STORE, LET_GO_WHOLE,
+    ONE_OWNER, TASK_WITH_WORKER, HOLDER_STAYS, STARTED_TO_SOME_END,
     END_TOLD_ONCE, ESCAPES, SAID_AT_ONCE,
     ALL_STARTED, FORWARDED, ALL_LEAVE,
     _witness(

@@ -17,7 +17,23 @@ from interlock.spec.admission.vocabulary import (
     step_slots,
     storing_off,
 )
-from interlock.spec.delivery.vocabulary import d
+from interlock.spec.delivery.vocabulary import b as delivery_b
+from interlock.spec.delivery.vocabulary import (
+    cpu_copy,
+    d,
+    delivery_transfer_state,
+    delivery_transfer_states,
+    has_block,
+    j,
+    overdue,
+    peer_state,
+    peer_states,
+    peer_told_short,
+    sends_owed,
+    truncated,
+)
+from interlock.spec.delivery.vocabulary import r as delivery_r
+from interlock.spec.delivery.vocabulary import r2 as delivery_r2
 from interlock.spec.encoder.predicates import stands
 from interlock.spec.encoder.vocabulary import feature_item, i, p, position, r
 from interlock.spec.groups.vocabulary import b, c, c2, fenced, source, to_flush
@@ -27,6 +43,15 @@ from interlock.spec.language.lifecycles import row
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import FALSE, TRUE, Bool, exists
 from interlock.spec.modules import module
+from interlock.spec.shared.sorts import request, worker
+from interlock.spec.tiers.predicates import in_flight
+from interlock.spec.tiers.tasks_vocabulary import b as task_b
+from interlock.spec.tiers.tasks_vocabulary import in_table, stored, t2, task_state, task_states
+from interlock.spec.tiers.vocabulary import client_state, client_states, o, o2, operation_kind, operation_kinds
+from interlock.spec.tiers.vocabulary import r as client
+from interlock.spec.tiers.vocabulary import r2 as other_client
+
+delivery_w2 = worker.var("w2")
 
 ROWS = [
     ("kv", "tiny", "request.preempted.build_connector_meta.absent", "a-request-goes-once-it-has-finished"),
@@ -252,6 +277,35 @@ def _unless(symbol: str, fault: T.Term) -> Callable[[Action], Action]:
     )
 
 
+def _not_sent(channel: str, fault: T.Term) -> Callable[[Action], Action]:
+    """A message is left out where this holds."""
+    return lambda a: a.model_copy(
+        update={
+            "sends": tuple(
+                s.model_copy(update={"when": s.when & ~fault}) if s.channel == channel else s for s in a.sends
+            )
+        }
+    )
+
+
+def _sent_as(channel: str, other: str) -> Callable[[Action], Action]:
+    """A message goes out as another one to the same."""
+    return lambda a: a.model_copy(
+        update={"sends": tuple(s.model_copy(update={"channel": other}) if s.channel == channel else s for s in a.sends)}
+    )
+
+
+def _is_under_way() -> T.Term:
+    """Some worker still transfers for operation j (``delivery``)."""
+    return exists(delivery_w2, delivery_transfer_state(delivery_w2, j).eq(delivery_transfer_states["active"]))
+
+
+def _another_has_blocks(who: T.Term) -> T.Term:
+    """Some other request than this one has a block (``tiers``)."""
+    x = request.var("rx")
+    return exists(x, task_b, x.ne(who) & in_table(x, task_b))
+
+
 ACTIONS = {
     "a cancel is forgotten with the next metadata": (
         "mirror", "mirror_match", "build_connector_meta", _always("cancel_asked"), "abort-is-legal-in-every-state",
@@ -311,6 +365,88 @@ ACTIONS = {
     "a load that ends makes its block a stored one": (
         "tiers", "task_tables", "task_ends", _said_otherwise("stored", _loads_count),
         "only-a-store-that-ran-stores-its-block",
+    ),
+    "a block is given to nobody while another request has one": (
+        "tiers", "task_hang_beside", "give_block", _unless("in_table", _another_has_blocks(client)),
+        "a-request-is-given-one-block",
+    ),
+    "a load of a block that is stored is taken for a store": (
+        "tiers", "task_tables", "create_load", _unless("task_loads", stored(task_b)), "a-load-is-created-as-a-load",
+    ),
+    "a store under the id of a load stays a load while another is planned": (
+        "tiers", "task_hang", "create_store", _unless("task_loads", exists(t2, task_state(t2).eq(task_states["created"]))),
+        "a-store-is-created-as-a-store",
+    ),
+    "a store that ran is forgotten while another task is planned": (
+        "tiers", "task_tables", "task_ends", _unless("stored", exists(t2, task_state(t2).eq(task_states["created"]))),
+        "only-a-store-that-ran-stores-its-block",
+    ),
+    "a preempted request keeps its blocks": (
+        "tiers", "task_tables", "free_blocks", _unless("in_table", client_state(client).eq(client_states["running"])),
+        "who-lets-go-keeps-no-block",
+    ),
+    "a task stays in the table of its request while another request has blocks": (
+        "tiers", "task_hang_beside", "cancel_task", _unless("task_of", _another_has_blocks(other_client)),
+        "ended-task-is-in-no-table",
+    ),
+    "a promotion under the id of a store from the GPU is taken for another one": (
+        "tiers", "tier_promote", "plan_promotion",
+        _unless("operation_kind", operation_kind(o).eq(operation_kinds["fill"])), "a-promotion-is-planned-as-one",
+    ),
+    "a promotion that ends stays known under its request while another is under way": (
+        "tiers", "tier_rounds", "fill_done", _unless("operation_for", exists(o, o.ne(o2) & in_flight(o))),
+        "ended-operation-is-known-under-no-request",
+    ),
+    "a block is taken without an entry in the table while another request has one": (
+        "delivery", "loaded_content", "take_block", _unless("has_block", exists(d, delivery_b, has_block(d, delivery_b))),
+        "a-block-that-is-taken-is-in-the-table",
+    ),
+    "a load that failed on one worker and goes on at another is reported as ended only": (
+        "delivery", "operations_by_workers", "report_failed_transfer", _not_sent("failed", _is_under_way()),
+        "what-has-failed-is-reported-as-failed",
+    ),
+    "a preempted request has no copy on the CPU while another one has": (
+        "delivery", "loaded_content", "preempt", _unless("cpu_copy", exists(d, cpu_copy(d))),
+        "a-preempted-request-has-its-kv-on-the-cpu",
+    ),
+    "a cancel of a prefill that was cut short is forgotten": (
+        "delivery", "two_prefills", "accept_cancel", _unless("cancelled", truncated(delivery_r)),
+        "an-accepted-cancel-is-noted",
+    ),
+    "that a prefill was cut short is forgotten while another one was": (
+        "delivery", "two_prefills", "cut_short", _unless("truncated", exists(d, truncated(d))),
+        "a-prefill-that-is-cut-short-is-noted",
+    ),
+    "a request that is still being stored is handed over to nobody": (
+        "delivery", "lease_and_send", "hand_over", _not_sent("offer", sends_owed(delivery_r) > 0),
+        "a-hand-over-is-offered-and-registered",
+    ),
+    "of two prefills that were cut short the second is offered as whole": (
+        "delivery", "two_prefills", "hand_over", _not_sent("offer_short", exists(d, d.ne(delivery_r) & truncated(d))),
+        "a-hand-over-is-offered-and-registered",
+    ),
+    "a notice that came early is denied at the registration": (
+        "delivery", "handed_over_content", "register", _sent_as("confirm", "deny"),
+        "a-denial-comes-after-the-end-of-a-lease",
+    ),
+    "a lease does not run out while that of another worker has": (
+        "delivery", "lease", "lease_runs_out", _unless("overdue", exists(delivery_w2, d, overdue(delivery_w2, d))),
+        "a-lease-that-has-run-out-is-overdue",
+    ),
+    "a heartbeat renews no lease while another request is there": (
+        "delivery", "two_leases", "renew", _unless("overdue", exists(d, d.ne(delivery_r))),
+        "lease-lives-while-its-consumer-waits",
+    ),
+    "the last word on a prefill that was cut short is not counted": (
+        "delivery", "two_prefills", "release_handed_over", _unless("acks_due", truncated(delivery_r)),
+        "hand-over-words-are-counted",
+    ),
+    "a consumer forgets that its prefill was short while another one waits": (
+        "delivery", "two_prefills", "peer_hears", _unless("peer_told_short", exists(delivery_r2, peer_state(delivery_r2).eq(
+            peer_states["waiting"]))), "a-consumer-knows-whether-its-prefill-was-short",
+    ),
+    "a consumer does not tell of a prefill that was short": (
+        "delivery", "two_prefills", "peer_tells", _not_sent("pulled", peer_told_short(delivery_r)), "peer-named-by-one-id",
     ),
     "a consumer takes the word on the length of another's prefill": (
         "delivery", "two_prefills", "peer_hears", _takes_the_length_of_any, "transfer-parameters-travel-together",
