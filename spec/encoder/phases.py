@@ -6,6 +6,7 @@ from interlock.spec.encoder.coverage import ARRIVALS, ASK, EVERY, POOL, QUEUE, R
 from interlock.spec.encoder.judging import is_queued
 from interlock.spec.encoder.predicates import is_, stands
 from interlock.spec.encoder.vocabulary import (
+    PUTS_OFF,
     block,
     ec_transit,
     gave_up,
@@ -99,7 +100,7 @@ ONE_VISIT_EACH = ActionProperty(
     id="one-visit-per-schedule",
     source="contract section 1, 6.1",
     doc="schedule() comes to a request once, and notes it.",
-    slices=(*EVERY, QUEUE),
+    slices=(*EVERY, QUEUE, ARRIVALS),
     actions=("defer", "stall", "resume", "go_on", "admit", "no_kv"),
     formula=~visited(r) & Primed(body=visited(r)),
 )
@@ -107,9 +108,9 @@ ONE_VISIT_EACH = ActionProperty(
 NO_OVERTAKING = ActionProperty(
     id="nobody-overtakes-who-found-no-kv",
     source="contract Q7: break",
-    doc="Once a visit has found no KV, this schedule() visits nobody else in the queue.",
-    slices=(*EVERY, QUEUE),
-    actions=("defer", "admit", "no_kv", "start_kv_load", "claim_cached"),
+    doc="Once a visit has found no KV, this schedule() visits nobody else in the queue, and asks about nobody there.",
+    slices=(*EVERY, QUEUE, ARRIVALS),
+    actions=("start_fetch", "defer", "admit", "no_kv", "start_kv_load", "claim_cached"),
     formula=~room_ran_out(),
 )
 
@@ -127,7 +128,7 @@ SCHEDULED_IS_VISITED = ActionProperty(
     id="scheduled-request-has-the-open-visit",
     source="contract 4.3, N1 to N4: items are taken in the visit that schedules the request",
     doc="When the scheduler goes on with a request, its visit is the open one: it may take its items in this step.",
-    slices=(*EVERY, QUEUE),
+    slices=(*EVERY, QUEUE, ARRIVALS),
     actions=("admit", "resume", "go_on", "claim_cached"),
     formula=Primed(body=visiting(r)),
 )
@@ -136,7 +137,7 @@ VISITS_ARE_ATOMIC = ActionProperty(
     id="open-visit-is-not-interrupted",
     source="contract 6.1: schedule() is one thread",
     doc="What schedule() does for another request, or to make room in the pool, comes after the open visit has ended.",
-    slices=(*EVERY, QUEUE),
+    slices=(*EVERY, QUEUE, ARRIVALS),
     actions=("start_fetch", "defer", "stall", "no_kv", "start_kv_load", "evict_pool", "build_connector_meta"),
     formula=Primed(body=forall(_r, ~visiting(_r))),
 )
@@ -205,6 +206,17 @@ FREED_HAS_ENDED = ActionProperty(
     formula=is_(r, "finished"),
 )
 
+MATCHED_ANEW = ActionProperty(
+    id="who-is-put-off-is-matched-anew",
+    source="contract 5(a), Q5, Q7: each visit begins with the KV match; R-06",
+    doc="Who is put off, or finds no KV, keeps nothing of the KV match: what that has found may be evicted meanwhile.",
+    slices=(ASK, TWICE, RUNNING, TIGHT),
+    # There KV is enough for everybody.
+    applies_in={ASK: PUTS_OFF, TWICE: PUTS_OFF, RUNNING: PUTS_OFF},
+    actions=("defer", "no_kv"),
+    formula=forall(p, ~Primed(body=stands(r, p, "matched"))),
+)
+
 TURNED_AWAY = ActionProperty(
     id="turned-away-only-for-want-of-kv",
     source="contract Q7",
@@ -227,5 +239,6 @@ LOADS_SOMETHING = ActionProperty(
 PHASES = (BETWEEN, AFTER, OPENS, STEP_GOES_OUT, ONE_VISIT_EACH, NO_OVERTAKING)
 VISITING = (
     QUEUE_IS_ADMITTED, RUNNERS_GO_ON, PUT_OFF_WITH_KV, KV_LOAD_IS_ITS_OWN, ENDED_STAYS_ENDED, FREED_HAS_ENDED,
-    RUNNERS_COME_FIRST, SCHEDULED_IS_VISITED, VISITS_ARE_ATOMIC, FETCH_IN_VISIT, TURNED_AWAY, LOADS_SOMETHING,
+    RUNNERS_COME_FIRST, SCHEDULED_IS_VISITED, VISITS_ARE_ATOMIC, FETCH_IN_VISIT, MATCHED_ANEW, TURNED_AWAY,
+    LOADS_SOMETHING,
 )  # fmt: skip

@@ -123,7 +123,10 @@ start_fetch = Action(
     guard=(
         BETWEEN_STEPS,
         NOT_VISITED,
-        need("in-a-visit", (in_queue(r) & runners_are_visited()) | is_(r, "running", "stalled")),
+        # Once the scan of the queue has ended, nobody of it is visited, nor asked about.
+        need(
+            "in-a-visit", (in_queue(r) & runners_are_visited() & ~scan_stopped()) | is_(r, "running", "stalled")
+        ),
         need("is-asked", ec_gate.is_("none") | is_asked(r)),
         need("asks-for-it", asks_for(r, i)),
         need("not-given-up", ~gave_up(r, i)),

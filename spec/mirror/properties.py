@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, LeadsTo, witnesses_of
-from interlock.spec.language.terms import Primed, card, conjunction, exists, forall
+from interlock.spec.language.terms import Primed, card, conjunction, exists, forall, ite
 from interlock.spec.mirror.actions import is_open, is_running
 from interlock.spec.mirror.coverage import (
     ALL,
@@ -62,7 +62,7 @@ MIRROR_EQUALS = Invariant(
         "For a running request, what the connector has copied and what the next metadata reports are the "
         "scheduler's table; after a preemption, what is reported is all of it."
     ),
-    slices=COPYING,
+    slices=EVERY,
     formula=forall(r, b, is_running(r) >> table_row(r, b).eq((mirror_row(r, b) & ~resumed(r)) | report_row(r, b))),
     premise=exists(r, b, is_running(r) & mirror_row(r, b)),
 )
@@ -105,13 +105,31 @@ KEYS_KNOWN = Invariant(
     id="prompt-and-computed-blocks-have-keys",
     source="contract Q1; B-001 vllm #49118, B-035 vllm #27648",
     doc="The key of the prompt's block is known from the start, that of any other once the block is computed.",
-    slices=COPYING,
+    slices=EVERY,
     formula=forall(
         r,
         seat_state(r).ne(seat_states["absent"])
         >> ((keys(r) >= 1) & (whole_blocks(r) <= keys(r)) & (seat_state(r).eq(seat_states["queued"]) >> keys(r).eq(1))),
     ),
     premise=exists(r, keys(r) > 0),
+)
+TOKEN_AWAITED = ActionProperty(
+    id="a-scheduled-token-has-a-placeholder",
+    source="contract Q20, R-25",
+    doc="A token that is scheduled counts as still to come until its output is there, whatever its request had before.",
+    slices=COPYING,
+    actions=("schedule_token",),
+    formula=Primed(body=placeholder(r)),
+)
+TOKEN_COUNTED = ActionProperty(
+    id="an-output-counts-its-token",
+    source="contract R-25, Q20",
+    doc="An output counts the token that it brings: every second one makes a block whole, and nothing is awaited then.",
+    slices=COPYING,
+    actions=("token_computed",),
+    formula=Primed(body=half_block(r)).eq(~half_block(r))
+    & Primed(body=whole_blocks(r)).eq(whole_blocks(r) + ite(half_block(r), 1, 0))
+    & ~Primed(body=placeholder(r)),
 )
 KEY_PER_BLOCK = ActionProperty(
     id="a-key-comes-with-a-whole-block",
@@ -126,10 +144,11 @@ _said = {"below_zero": -1, "nothing": 0, "some": 1, "whole": 2, "beyond": 3}
 ANSWER_TAKEN = ActionProperty(
     id="answer-is-taken-as-given",
     source="contract R-04, R-07",
-    doc="What the connector answers is what the scheduler goes by, possible or not; nobody bends it.",
-    slices=(MATCH, ALL),
+    doc="What the connector answers is what the scheduler goes by, possible or not; nobody bends it, or forgets it.",
+    slices=EVERY,
     actions=("answer_match", "match_out_of_range"),
-    formula=conjunction(*(a.eq(answers[name]) >> Primed(body=hit(r)).eq(n) for name, n in _said.items())),
+    formula=Primed(body=answered(r))
+    & conjunction(*(a.eq(answers[name]) >> Primed(body=hit(r)).eq(n) for name, n in _said.items())),
 )
 LAUNCHED_BY_METADATA = ActionProperty(
     id="a-save-is-launched-by-metadata-only",
@@ -293,7 +312,7 @@ MIRROR_ADVANCES = ActionProperty(
     id="mirror-advances-with-every-metadata",
     source="B-025 vllm #25856; contract R-24",
     doc="Each metadata brings the copy of every running request up to its table, whatever happens to others.",
-    slices=COPYING,
+    slices=EVERY,
     actions=("build_connector_meta",),
     formula=forall(r, b, is_running(r) >> Primed(body=mirror_row(r, b)).eq(table_row(r, b))),
 )
@@ -389,7 +408,7 @@ WITNESSES = (
 
 PROPERTIES = (
     MIRROR_EQUALS, CURSOR_WITHIN, RANGE_IS_COMPUTED, COMPUTED_IN_TABLE,
-    KEYS_KNOWN, KEY_PER_BLOCK, ANSWER_TAKEN, LAUNCHED_BY_METADATA,
+    KEYS_KNOWN, KEY_PER_BLOCK, TOKEN_AWAITED, TOKEN_COUNTED, ANSWER_TAKEN, LAUNCHED_BY_METADATA,
     MATCHED_FIRST,
     ROWS_ARE_ONES, CLEAN_START, HIT_IN_RANGE,
     ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, FINISH_COVERS, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,

@@ -34,14 +34,16 @@ from interlock.spec.delivery.vocabulary import (
 )
 from interlock.spec.delivery.vocabulary import r as delivery_r
 from interlock.spec.delivery.vocabulary import r2 as delivery_r2
-from interlock.spec.encoder.predicates import stands
-from interlock.spec.encoder.vocabulary import feature_item, i, p, position, r
+from interlock.spec.encoder.predicates import is_, stands
+from interlock.spec.encoder.vocabulary import feature_item, i, p, position, queue, r
 from interlock.spec.groups.vocabulary import b, c, c2, fenced, source, to_flush
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, assign_all
 from interlock.spec.language.lifecycles import row
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import FALSE, TRUE, Bool, exists
+from interlock.spec.mirror.vocabulary import cancel_asked, hit, resumed, seat_state, seat_states
+from interlock.spec.mirror.vocabulary import r as seat_r
 from interlock.spec.modules import module
 from interlock.spec.shared.sorts import request, worker
 from interlock.spec.tiers.predicates import in_flight
@@ -295,6 +297,32 @@ def _sent_as(channel: str, other: str) -> Callable[[Action], Action]:
     )
 
 
+def _two_wait() -> T.Term:
+    """Two requests stand in the waiting queue (``encoder``)."""
+    x, y = request.var("rx"), request.var("ry")
+    return exists(x, y, queue.before(x, y))
+
+
+def _another_seat_is(state: str) -> T.Term:
+    """Some other request than this one is in a state (``mirror``)."""
+    x = request.var("rx")
+    return exists(x, x.ne(seat_r) & seat_state(x).eq(seat_states[state]))
+
+
+def _fires_nothing_of(lifecycle: str) -> Callable[[Action], Action]:
+    return lambda a: a.model_copy(update={"fires": tuple(f for f in a.fires if f.lifecycle != lifecycle)})
+
+
+def _asked_though_the_scan_is_over(a: Action) -> Action:
+    """A visit may be to anybody who waits, also when the scan of the queue has ended."""
+
+    def leaf(t: T.Term) -> T.Term | None:
+        return FALSE if isinstance(t, T.Apply) and t.symbol == "scan_stopped" else None
+
+    guard = (c.model_copy(update={"term": T.transform(c.term, leaf)}) for c in a.guard)
+    return a.model_copy(update={"guard": tuple(guard)})
+
+
 def _is_under_way() -> T.Term:
     """Some worker still transfers for operation j (``delivery``)."""
     return exists(delivery_w2, delivery_transfer_state(delivery_w2, j).eq(delivery_transfer_states["active"]))
@@ -447,6 +475,37 @@ ACTIONS = {
     ),
     "a consumer does not tell of a prefill that was short": (
         "delivery", "two_prefills", "peer_tells", _not_sent("pulled", peer_told_short(delivery_r)), "peer-named-by-one-id",
+    ),
+    "a request is asked about behind one that found no KV": (
+        "encoder", "ec_queue", "start_fetch", _asked_though_the_scan_is_over, "nobody-overtakes-who-found-no-kv",
+    ),
+    "a request that is put off keeps what its KV match had found": (
+        "encoder", "ec_twice", "defer", _fires_nothing_of("feature"), "who-is-put-off-is-matched-anew",
+    ),
+    "a visit that puts a request off stays open while an id is free": (
+        "encoder", "ec_arrivals", "defer", _unless("visiting", exists(r, is_(r, "absent"))),
+        "open-visit-is-not-interrupted",
+    ),
+    "the block of a resumed request is not reported while another one runs": (
+        "mirror", "mirror_two_saves", "resume_request", _unless("report_row", _another_seat_is("running")),
+        "mirror-equals-block-table",
+    ),
+    "the key of a prompt is not known while another request is preempted": (
+        "mirror", "mirror_two_saves", "add_request", _unless("keys", _another_seat_is("preempted")),
+        "prompt-and-computed-blocks-have-keys",
+    ),
+    "the answer to a request that is cancelled is forgotten": (
+        "mirror", "mirror_match", "answer_match", _unless("answered", cancel_asked(seat_r)), "answer-is-taken-as-given",
+    ),
+    "a token that is scheduled after a preemption is not awaited": (
+        "mirror", "mirror_table", "schedule_token", _unless("placeholder", resumed(seat_r)),
+        "a-scheduled-token-has-a-placeholder",
+    ),
+    "what a request computes behind a hit makes no block whole": (
+        "mirror", "mirror_table", "token_computed", _unless("whole_blocks", hit(seat_r) > 0), "an-output-counts-its-token",
+    ),
+    "the visit to a runner is not opened while two others wait": (
+        "encoder", "ec_arrivals", "go_on", _unless("visiting", _two_wait()), "scheduled-request-has-the-open-visit",
     ),
     "a consumer takes the word on the length of another's prefill": (
         "delivery", "two_prefills", "peer_hears", _takes_the_length_of_any, "transfer-parameters-travel-together",
