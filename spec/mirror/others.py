@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, Property
 from interlock.spec.language.terms import Primed, exists, forall
-from interlock.spec.mirror.coverage import BATCH, SAVES, TABLE, TWO_SAVES
+from interlock.spec.mirror.coverage import ALL, BATCH, SAVES, TABLE, TWO_SAVES
 from interlock.spec.mirror.vocabulary import (
     answered,
     b,
@@ -65,7 +65,7 @@ OTHERS: tuple[Property, ...] = (
             "Metadata takes nothing from the record of a request that goes on, or of which a store is still open: what "
             "was answered, asked, computed and copied stays. (The copy of who was resumed is replaced.)"
         ),
-        slices=(TABLE, SAVES),
+        slices=(TABLE, SAVES, ALL),
         actions=("build_connector_meta",),
         formula=forall(
             _r,

@@ -241,12 +241,14 @@ CURSOR_GOES_ON = ActionProperty(
     id="cursor-goes-back-only-after-a-preemption",
     source="contract I-50; B-166 vllm #52211",
     doc=(
-        "A metadata sets back the store cursor of a request only if that was resumed with other blocks, or is over: "
-        "what a scan has passed it does not come to again."
+        "A metadata sets back the store cursor of a request only if that was resumed with other blocks, or is over and "
+        "stored: what a scan has passed it does not come to again."
     ),
     slices=COPYING,
     actions=("build_connector_meta",),
-    formula=forall(r, Primed(body=store_cursor(r)).eq(store_cursor(r)) | resumed(r) | _done),
+    formula=forall(
+        r, Primed(body=store_cursor(r)).eq(store_cursor(r)) | resumed(r) | (_done & ~exists(k, tracked(r, k)))
+    ),
 )
 ARRIVES_ONCE = ActionProperty(
     id="a-copied-request-arrives-once",

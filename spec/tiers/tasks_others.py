@@ -7,7 +7,7 @@ from interlock.spec.language.terms import Primed, forall
 from interlock.spec.shared.frames import unchanged
 from interlock.spec.shared.sorts import block, request
 from interlock.spec.tiers.coverage import HANG, HANG_BESIDE, TABLES, TASKS
-from interlock.spec.tiers.tasks_vocabulary import b, in_table, t, task, task_loads, task_of
+from interlock.spec.tiers.tasks_vocabulary import b, in_table, stored, t, task, task_loads, task_of
 from interlock.spec.tiers.vocabulary import r
 
 _r, _b, _t = request.var("rv"), block.var("bv"), task.var("tv")
@@ -32,10 +32,14 @@ TASK_OTHERS: tuple[Property, ...] = (
     ActionProperty(
         id="what-one-request-gives-up-is-its-own",
         source="B-183 ATOM #2053; contract Q31",
-        doc="A request whose stores are given up, or that lets its blocks go, leaves the blocks and tasks of others.",
+        doc=(
+            "A request whose stores are given up, or that lets its blocks go, leaves the blocks and tasks of others, "
+            "and what is known to be stored."
+        ),
         slices=(HANG, HANG_BESIDE),
         actions=("escape", "free_blocks"),
         formula=forall(_r, _b, _r.ne(r) >> unchanged(in_table(_r, _b)))
-        & forall(_r, _t, _r.ne(r) >> unchanged(task_of(_r, _t))),
+        & forall(_r, _t, _r.ne(r) >> unchanged(task_of(_r, _t)))
+        & forall(_b, ~in_table(r, _b) >> unchanged(stored(_b))),
     ),
 )

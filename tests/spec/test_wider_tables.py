@@ -507,6 +507,17 @@ ACTIONS = {
     "the visit to a runner is not opened while two others wait": (
         "encoder", "ec_arrivals", "go_on", _unless("visiting", _two_wait()), "scheduled-request-has-the-open-visit",
     ),
+    "with the stores of one request all that is stored is forgotten": (
+        "tiers", "task_hang_beside", "escape", _of_all_in("in_table", "stored"), "what-one-request-gives-up-is-its-own",
+    ),
+    "the cursor of a request that has ended goes back while it is stored": (
+        "mirror", "mirror_all", "build_connector_meta", _said_otherwise("store_cursor", _no_store_counts),
+        "cursor-goes-back-only-after-a-preemption",
+    ),
+    "half a block of a request that has ended is forgotten while it is stored": (
+        "mirror", "mirror_all", "build_connector_meta", _said_otherwise("half_block", _no_store_counts),
+        "metadata-forgets-only-who-is-over",
+    ),
     "a consumer takes the word on the length of another's prefill": (
         "delivery", "two_prefills", "peer_hears", _takes_the_length_of_any, "transfer-parameters-travel-together",
     ),
