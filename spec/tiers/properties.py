@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.language.properties import ActionProperty, Invariant
+from interlock.spec.language.properties import ActionProperty, Invariant, Property
 from interlock.spec.language.terms import Primed, card, exists, forall, ite
 from interlock.spec.tiers.contents import (
     DROPPED_IS_OLD,
@@ -367,7 +367,7 @@ FINALISED_IS_AWAY = ActionProperty(
 )
 
 
-PROPERTIES = (
+PROPERTIES: tuple[Property, ...] = (
     PINS, RECORD_REMOVED, GRANT_IS_READY, WAIT_HAS_A_TRANSFER, ONE_RESULT, NONE_OUTLIVES, PENDING_IS_FILLED,
     PENDING_ENTRY_IS_WRITTEN, STALE_IS_USED, USED_SLOT_STAYS, ONE_SLOT_PER_KEY, READY_IS_TRUE, ONLY_COMPLETED,
     NOT_BEFORE_RESET, BOOKS, CANCEL_UNDOES, EVICTED_AFTER_BACKUP, EVICTED_UNREAD, NOT_OFFERED_AGAIN, LOAD_READS_KEY,
