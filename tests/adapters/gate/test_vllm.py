@@ -43,8 +43,9 @@ def test_the_double_store_is_found(version: str, tmp_path) -> None:
         ("OffloadingConnector", "0.32.0", ["AssertionError:reset_cache"]),
     ],
 )
+@pytest.mark.timeout(900)
 def test_releases_without_the_fault_show_nothing_else(connector: str, version: str, raises: list[str]) -> None:
-    result = gate(connector, version)
+    result = gate(connector, version, budget=800.0)  # all that the profile draws, on a slow machine too: it is counted
 
     assert {f.property for f in result.findings} == ({"connector-does-not-raise"} if raises else set())
     assert {f.id for f in result.findings} >= {f"connector-does-not-raise:{r}" for r in raises}
