@@ -168,7 +168,7 @@ class KVOffloadScheduler:
             RequestIdInUse: a request with that id has not ended.
             Misshapen: it has no id, number of tokens or hashes.
         """
-        refuse_misshapen_request(request)
+        refuse_misshapen_request("on_new_request", request)
         self._step_is_over()
         key = self._lives.begins(request.request_id, self._tracked)
         self._moves.do("add_request", key)

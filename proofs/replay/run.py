@@ -114,7 +114,7 @@ def _as_written(
             spec=spec,
         )
 
-    if trace.header.source == "explorer":
+    if trace.header.names_every_step:
         return True, replayed(True)
     if not any(e.hidden for e in trace.events):
         return False, replayed(False)

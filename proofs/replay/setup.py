@@ -42,7 +42,7 @@ class Setting:
     asked: str | None = None
     not_judged: dict[str, str] = field(default_factory=dict)
     names_every_step: bool = False
-    """An explorer wrote the trace: hidden steps have lines of their own, and there were no others."""
+    """See :attr:`TraceHeader.names_every_step`."""
 
     @property
     def system(self) -> System:
@@ -119,7 +119,7 @@ def setting(
         beyond_logs=kind is not None,
         asked=None if asked is None else asked.id,
         not_judged=dict(compiled.not_judged),
-        names_every_step=header.source == "explorer",
+        names_every_step=header.names_every_step,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from interlock.statemachine.deadlines import Deadlines
@@ -11,6 +12,14 @@ from interlock.statemachine.encoder.features import future_mm_features
 from interlock.statemachine.encoder.pool import ItemPool
 from interlock.statemachine.encoder.port import Transfer
 from interlock.statemachine.encoder.tracked import Tracked
+
+
+@dataclass(slots=True)
+class _PutOff:
+    """A request that was told no, and in which schedule it was last asked about."""
+
+    items: list[str]
+    asked_in: int
 
 
 class Answers:
@@ -36,11 +45,9 @@ class Answers:
         self._cached = frozenset(ledger.program.tables["encoder_entry"].states_with("use_cached"))
         self._in_transit = frozenset(ledger.program.tables["pool_entry"].states_with("expire"))
         self.fetches: list[Transfer] = []
-        self._put_off: dict[str, list[str]] = {}
-        """Who is put off, since when in that order, and for which items."""
+        self._put_off: dict[str, _PutOff] = {}
+        """By request: those that were told no first come first."""
         self._schedule = 0
-        self._refused_in: dict[str, int] = {}
-        """Of each who is put off, in which schedule it was last asked about."""
 
     def may_go_on(self, tracked: Tracked, num_computed_tokens: int) -> bool:
         """Yes or no; after a no the request is put off in the books."""
@@ -54,9 +61,10 @@ class Answers:
                 self._goes_on(tracked)
                 return True
             self._wait(tracked)
-            self._put_off[tracked.key] = [item for item in tracked.items if self._asks_for(tracked.key, item)]
+            items = [item for item in tracked.items if self._asks_for(tracked.key, item)]
+            self._put_off[tracked.key] = _PutOff(items, self._schedule)
             tracked.refused = (num_computed_tokens, self._pool.moves)
-        self._refused_in[tracked.key] = self._schedule
+        self._put_off[tracked.key].asked_in = self._schedule
         self._do("defer" if self._nothing_computed(tracked.key) else "stall", tracked.key)
         return False
 
@@ -120,28 +128,27 @@ class Answers:
         Without one the item is encoded here. If that cannot be, the request would keep the schedule from whoever comes
         behind it: then what it needs later makes room, and what is there for somebody who is not visited any more.
         """
-        cell = self._pool.make_room({*wanted, *self._wanted_before(tracked.key, since=0)})
+        cell = self._pool.make_room({*wanted, *self._wanted_before(tracked.key)})
         if cell is None and not tracked.can_encode(item):
             sooner = wanted[: wanted.index(item)]
             cell = self._pool.make_room({*sooner, *self._wanted_before(tracked.key, since=self._schedule - 1)})
         return cell
 
-    def _wanted_before(self, key: str, since: int) -> Iterator[str]:
+    def _wanted_before(self, key: str, since: int | None = None) -> Iterator[str]:
         """What those wait for that were put off first: two that evict each other's items would never go on.
 
         Args:
             since: those left out that were last asked about in an earlier schedule.
         """
-        for other, items in self._put_off.items():
+        for other, put_off in self._put_off.items():
             if other == key:
                 return
-            if self._refused_in[other] >= since:
-                yield from items
+            if since is None or put_off.asked_in >= since:
+                yield from put_off.items
 
     def _goes_on(self, tracked: Tracked) -> None:
         """The request is put off no more."""
         self._put_off.pop(tracked.key, None)
-        self._refused_in.pop(tracked.key, None)
 
     def _wait(self, tracked: Tracked) -> None:
         """The first no for an item counts."""

@@ -16,7 +16,7 @@ def look_at_request(call: str, request: Any, *said: object, **more: object) -> N
     Raises:
         Misshapen: it lacks something, or a hash is none.
     """
-    refuse_misshapen_request(request, call)
+    refuse_misshapen_request(call, request)
     for place, key in enumerate(request.block_hashes):
         if not isinstance(key, str | bytes):
             wrong = f"block_hashes[{place}] of request {request.request_id!r} is {key!r}"

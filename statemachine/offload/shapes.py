@@ -15,7 +15,7 @@ from interlock.statemachine.port import ConnectorOutput, ScheduledStep
 _STEP = "build_connector_meta"
 
 
-def refuse_misshapen_request(request: Any, call: str = "on_new_request") -> None:
+def refuse_misshapen_request(call: str, request: Any) -> None:
     """Makes sure that a request has what it will be asked for until it ends.
 
     Raises:

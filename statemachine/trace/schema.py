@@ -71,6 +71,11 @@ class TraceHeader(_Line):
     events: int | None = Field(default=None, ge=0)
     meta: dict[str, JsonValue] = {}
 
+    @property
+    def names_every_step(self) -> bool:
+        """Whether an explorer wrote the trace: hidden steps have lines of their own, and there were no others."""
+        return self.source == "explorer"
+
 
 class TraceEvent(_Line):
     """One event.

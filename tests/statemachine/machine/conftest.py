@@ -117,8 +117,3 @@ def _counts(jobs):
 @pytest.fixture
 def driver():
     return Driver
-
-
-@pytest.fixture
-def request_class():
-    return Request

@@ -1,6 +1,7 @@
 """Whatever part of what an engine says is something else, an error says so in our words, or nothing is wrong."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from support.misread import bare_errors
@@ -27,7 +28,11 @@ def made(groups):
     return machine
 
 
-def said(request, groups):
+def request(name, num_tokens, hashes):
+    return SimpleNamespace(request_id=name, num_tokens=num_tokens, block_hashes=hashes)
+
+
+def said(groups):
     """A computes two blocks, which are stored, and B loads one of them; A is preempted, and both end."""
 
     def new(*blocks):
@@ -65,8 +70,8 @@ def said(request, groups):
 
 
 @pytest.mark.parametrize("groups", [None, TWO], ids=["one group", "two groups"])
-def test_no_mistake_ends_in_an_error_of_python(request_class, groups):
-    bare = bare_errors(lambda: made(groups), said(request_class, groups), SpecificationViolation)
+def test_no_mistake_ends_in_an_error_of_python(groups):
+    bare = bare_errors(lambda: made(groups), said(groups), SpecificationViolation)
     # Which of many hashes is none shows when its block is full, and no argument names it then; and a ledger names a
     # block below 0 in its own words.
     known = re.compile(r"on_new_request\[0, 'block_hashes', 1\] is|ValueError: block -1: ids of blocks are numbers")
