@@ -55,6 +55,9 @@ def values(
     return chosen
 
 
+_NAMED_MOST = 4
+"""Slices that one line can name."""
+
 INT_MAX = "int_max"
 """Of a scope: a bound of integers, beside the sizes of sorts."""
 
@@ -76,6 +79,7 @@ def choose(
 
     Raises:
         UnknownName: a slice, sort, preset, switch, value or property that no module has.
+        SpecificationError: a slice that is named judges none of the properties that are named.
     """
     for sort, size in (scope or {}).items():
         if sort != INT_MAX:
@@ -104,6 +108,7 @@ def choose(
                 " and ".join(m.name for m in meant), "has no quick slice for what was named", "leave out --quick"
             )
         raise UnknownName("slice for these names", "none", [s.name for m in specs for s in m.slices])
+    _refuse_slices_without(properties or [], chosen)
     for sort in scope or ():
         if sort != INT_MAX and not any(sort in c.sizes_of_sorts for c in chosen):
             where = " and ".join(dict.fromkeys(c.spec.name for c in chosen))
@@ -124,6 +129,17 @@ def _slices(
         return [own[n] for n in dict.fromkeys(names) if n in own]
     covering = {s for p in wanted for s in p.slices}
     return [s for s in spec.slices if s.name in covering and (s.quick if quick else s.default or named)]
+
+
+def _refuse_slices_without(named: list[str], chosen: list[Chosen]) -> None:
+    """To explore a slice that has nothing to say takes time, and is no pass."""
+    for c in chosen if named else ():
+        if not c.properties:
+            own = c.spec.properties_by_name()
+            slices = list(dict.fromkeys(s for p in named if p in own for s in own[p].slices))
+            more = ", or others" if len(slices) > _NAMED_MOST else ""
+            right = f"take {', '.join(slices[:_NAMED_MOST])}{more}" if slices else "leave it out"
+            raise SpecificationError(f"slice {c.slice.name}", f"does not judge {', '.join(named)}", right)
 
 
 def concerned(specs: Modules, slices: list[str] | None, properties: list[str] | None) -> Modules:
