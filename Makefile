@@ -90,9 +90,10 @@ check: $(STAMPS)/core ## check, prove and gate our own machine, without vLLM
 # -- tests and lint ------------------------------------------------------------------------------
 
 # INTERLOCK_REQUIRE: here a missing torch, matplotlib, or something that vLLM imports, is a failure and no skip.
-# vLLM itself is fetched by release, by the tests that run it.
+# vLLM itself is fetched by release, by the tests that run it. loadgroup: tests that share a process of it run in one
+# worker (xdist_group), so that it starts once.
 test: $(STAMPS)/mutate $(STAMPS)/vllm ## all tests, those on a real vLLM scheduler included
-	INTERLOCK_REQUIRE=torch,vllm,matplotlib $(BIN)/python -m pytest -n $(PYTEST_JOBS) $(PYTEST_ARGS)
+	INTERLOCK_REQUIRE=torch,vllm,matplotlib $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist loadgroup $(PYTEST_ARGS)
 
 MUTATE_ARGS ?=
 

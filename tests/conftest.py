@@ -26,6 +26,9 @@ NEEDS = {
 }
 """What must be importable for each."""
 
+TIMEOUT_S = 300.0
+"""Of a test that has no mark of its own (pyproject.toml)."""
+
 
 def _missing(what: str) -> str | None:
     """Why tests that need this cannot run here; None if they can."""
@@ -53,12 +56,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests that cannot run here; asks about a GPU, which imports torch, only if a test wants one."""
+    """Skip the tests that cannot run here; asks about a GPU, which imports torch, only if a test wants one.
+
+    Those that may take longest come first, so that no worker waits for another at the end.
+    """
     for marker in ("gpu", "vllm"):
         marked = [item for item in items if item.get_closest_marker(marker)]
         reason = _missing(marker) if marked else None
         for item in marked if reason else ():
             item.add_marker(pytest.mark.skip(reason=f"{marker}: {reason}"))
+    items.sort(key=_timeout, reverse=True)
+
+
+def _timeout(item: pytest.Item) -> float:
+    mark = item.get_closest_marker("timeout")
+    return TIMEOUT_S if mark is None else float(mark.args[0])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,7 +7,7 @@ from interlock.adapters.documents.bisect import BisectDocument
 from interlock.adapters.gate.bisect import run_bisect
 from interlock.adapters.report.bisect import runs
 
-pytestmark = pytest.mark.vllm
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600)]
 TWICE = "no-block-stored-twice-in-flight"
 SIMPLE = "vllm:SimpleCPUOffloadConnector"
 

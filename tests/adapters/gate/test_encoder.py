@@ -11,7 +11,7 @@ from interlock.adapters.gate.scenario import Scenario
 from interlock.proofs.replay.run import run_replay_as_written
 from interlock.statemachine.trace import read_trace
 
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600), pytest.mark.xdist_group("gate encoder")]
 
 RELEASE = "0.32.0"
 OLD_VALUES = [

@@ -13,7 +13,7 @@ from interlock.adapters.gate.run import Run, judge_module
 from interlock.adapters.gate.scenario import RELOAD, SETTLE, Scenario
 from interlock.statemachine.trace import event
 
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600), pytest.mark.xdist_group("gate kv")]
 
 RELEASE = "0.32.0"
 FAIL, STEP, DONE = {"op": "fail", "nth": 0}, {"op": "step"}, {"op": "complete", "nth": 0}
@@ -63,6 +63,8 @@ def test_it_is_clean_and_was_not_idle(driver):
     assert {kind: shares[kind] for kind, share in least.items() if shares[kind] < share} == {}
     for rule in ("a-failed-load-is-computed-instead", "a-request-looked-up-anew-holds-nothing"):
         assert result.rules[rule] > 5
+    assert result.rules["no-block-stored-twice-in-flight"] > 100
+    assert result.rules["finish-store-carries-no-open-block"]
 
 
 @pytest.mark.parametrize("depth", ["depth 1", "depth 2"])

@@ -25,7 +25,7 @@ OWN_RESERVATION = {"waiting-request-goes-on:rest"}
 BASE = {"no-token-from-invalid-block:unscanned"}
 UNASKED, UNASKED_RUNNING = {"goes-on-only-with-its-items-there:admitted"}, {"goes-on-only-with-its-items-there:went-on"}
 
-vllm = [pytest.mark.vllm, pytest.mark.timeout(600)]
+vllm = [pytest.mark.vllm, pytest.mark.timeout(600), pytest.mark.xdist_group("gate scheduler")]
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from moves import STEP, add, named
 from interlock.adapters.vllm.ghost import Fault
 from interlock.adapters.vllm.late_publishes import in_their_schedule
 
-vllm = [pytest.mark.vllm, pytest.mark.timeout(900)]
+vllm = [pytest.mark.vllm, pytest.mark.timeout(900), pytest.mark.xdist_group("releases")]
 
 OFFLOADING = "vllm:OffloadingConnector"
 SIZES = {"gpu_blocks": 8, "cpu_chunks": 8, "depth": 2}

@@ -15,7 +15,7 @@ from interlock.statemachine.errors import GuardViolation
 from interlock.statemachine.ledger import Ledger
 from interlock.statemachine.lookup import Answer, FullAttention, SlidingWindow, longest_hit
 
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(300), pytest.mark.xdist_group("lookups of releases")]
 
 ANSWERS = {"HIT": Answer.HIT, "HIT_PENDING": Answer.PENDING, "RETRY": Answer.RETRY, "MISS": Answer.MISS}
 COMES = {"HIT": "chunk_stored", "HIT_PENDING": "chunk_planned", "RETRY": "check_begun"}

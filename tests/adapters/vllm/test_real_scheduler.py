@@ -7,7 +7,7 @@ from moves import STEP, abort, add, complete, copy, named, stored_twice
 
 from interlock.adapters.vllm.launch import ChildError
 
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900), pytest.mark.xdist_group("releases")]
 
 SIMPLE = "vllm:SimpleCPUOffloadConnector"
 OFFLOADING = "vllm:OffloadingConnector"

@@ -3,7 +3,7 @@
 import pytest
 from moves import STEP, add, complete, named
 
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900), pytest.mark.xdist_group("releases")]
 
 SIZES = {"gpu_blocks": 5, "cpu_chunks": 8}
 RESET = {"op": "reset", "running": False}

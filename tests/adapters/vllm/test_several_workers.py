@@ -3,7 +3,7 @@
 import pytest
 from moves import STEP, add, complete, named
 
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900), pytest.mark.xdist_group("releases")]
 
 SIMPLE, OFFLOADING = "vllm:SimpleCPUOffloadConnector", "vllm:OffloadingConnector"
 PLAYED = [
