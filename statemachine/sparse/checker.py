@@ -11,6 +11,7 @@ from interlock.spec.language import terms as T
 from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Property
 from interlock.spec.language.system import Step
 from interlock.statemachine.sparse.faults import StepFault
+from interlock.statemachine.sparse.frames import Frames
 from interlock.statemachine.sparse.interpreter import Arguments
 from interlock.statemachine.sparse.layout import Key
 from interlock.statemachine.sparse.normal import negation_normal
@@ -117,6 +118,7 @@ class Checks:
 
     def __init__(self, program: Program, properties: Iterable[Property]) -> None:
         self.program = program
+        self.frames = Frames(program)
         self.watched: list[_Watched] = []
         self.clauses: dict[str, list[tuple[str, Compiled]]] = {}
         self.over_step: dict[str, list[tuple[str, Compiled, list[Compiled]]]] = {}
@@ -232,7 +234,7 @@ class Checker:
             try:
                 world.apply(writes)
                 primed = [[world.bind(t)(*arguments) for t in later] for _, _, later in compiled]
-                states = TwoStates(world, world.before(around.mark))
+                states = TwoStates(world, world.before(around.mark), self._checks.frames)
                 for id_, formula in read:
                     broken += _false(id_, named, partial(states.holds, formula, dict(named)))
             except StepFault:

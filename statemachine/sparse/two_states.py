@@ -7,11 +7,12 @@ binds a variable inside. Such formulas are read here, at a cost that grows with 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from interlock.spec.language import terms as T
 from interlock.statemachine.sparse.faults import UndefinedError
+from interlock.statemachine.sparse.frames import Frames, Kept
 from interlock.statemachine.sparse.layout import MISSING
 from interlock.statemachine.sparse.world import Delta, World
 
@@ -24,10 +25,11 @@ class TwoStates:
     Args:
         world: in the state after the step.
         before: the cells that the step has changed, with their values before it.
+        frames: of the properties that are read.
     """
 
-    def __init__(self, world: World, before: Delta) -> None:
-        self._world, self._before = world, before
+    def __init__(self, world: World, before: Delta, frames: Frames) -> None:
+        self._world, self._before, self._frames = world, before, frames
 
     def holds(self, formula: T.Term, arguments: Mapping[str, str]) -> bool:
         """Whether a formula is true of the step by an action with these arguments.
@@ -63,9 +65,9 @@ class TwoStates:
             case T.Implies():
                 return not self._value(t.left, env, after=after) or self._value(t.right, env, after=after)
             case T.Forall():
-                frame = None if after else self._frame(t)
+                frame = None if after else self._frames.of(t)
                 if frame is not None:
-                    return all(self._kept(t, kept, env) for kept in frame)
+                    return all(self._stays(kept, env) for kept in frame)
                 return all(self._value(t.body, e, after=after) for e in self._each(t, env))
             case T.Exists():
                 return any(self._value(t.body, e, after=after) for e in self._each(t, env))
@@ -94,44 +96,20 @@ class TwoStates:
         env = {v.name: a for v, a in zip(slot.variable.args, arguments, strict=True)}
         return bool(self._value(domain, env, after=after))
 
-    def _frame(self, t: T.Forall) -> list[T.Apply] | None:
-        """Of ``forall x. p => f(x)' = f(x) & …`` what is said to stay as it is; ``None`` if it has another shape.
-
-        It is false only where the step has written, and a step writes little, however much is known. Elsewhere p is
-        not read, so that it has to be defined wherever it is read.
-        """
-        left, right = (t.body.left, t.body.right) if isinstance(t.body, T.Implies) else (T.TRUE, t.body)
-        kept: list[T.Apply] = []
-        for part in right.args if isinstance(right, T.And) else (right,):
-            match part:
-                case T.Eq(left=T.Primed(body=T.Apply() as now), right=T.Apply() as then) if now == then:
-                    if not all(isinstance(a, T.Var) for a in now.args):
-                        return None
-                    kept.append(now)
-                case _:
-                    return None
-        read = T.symbols(left) | {k.symbol for k in kept}
-        return None if any(self._world.live[symbol].slot.partial for symbol in read) else kept
-
-    def _kept(self, t: T.Forall, kept: T.Apply, env: Env) -> bool:
+    def _stays(self, kept: Kept, env: Env) -> bool:
         """Whether one function stays as it is wherever a frame says so."""
-        left = t.body.left if isinstance(t.body, T.Implies) else T.TRUE
-        body = T.Implies(left=left, right=T.Primed(body=kept).eq(kept))
-        bound = {v.name: v.sort for v in t.vars}
-        names = [a.name for a in kept.args if isinstance(a, T.Var)]
-        rest = [n for n in bound if n not in names]
-        asked = {v.name for v in T.free_vars(left)}
-        # Of what neither side reads one element stands for all.
-        others = [list(self._world.elements(bound[n]))[: None if n in asked else 1] for n in rest]
+        names, rest = kept.names, [n for n, _, _ in kept.rest]
         for symbol, key in self._before:
             if symbol != kept.symbol:
                 continue
             values = key if isinstance(key, tuple) else (key,)
-            here = env | {n: x for n, x in zip(names, values, strict=True) if n in bound}
+            here = env | {n: x for n, x in zip(names, values, strict=True) if n in kept.bound}
             if any(here[n] != x for n, x in zip(names, values, strict=True)):
                 continue  # the frame does not speak of this place: it names an argument of the action, or one twice
+            # Of what neither side reads one element stands for all.
+            others = (islice(self._world.elements(sort), None if asked else 1) for _, sort, asked in kept.rest)
             for more in product(*others):
-                if not self._value(body, here | dict(zip(rest, more, strict=True)), after=False):
+                if not self._value(kept.body, here | dict(zip(rest, more, strict=True)), after=False):
                     return False
         return True
 
