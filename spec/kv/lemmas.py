@@ -14,6 +14,7 @@ from interlock.spec.kv.vocabulary import (
     j,
     j2,
     job_block,
+    job_loads,
     job_state,
     job_states,
     load_meta,
@@ -38,10 +39,14 @@ WELL_COUNTED = ("ended-jobs-left-nothing", "reports-are-counted", "messages-are-
 SET_NAMES_OPEN = Invariant(
     id="dedup-set-names-open-stores",
     source="seeds 004: else the block would be skipped for ever",
-    doc="A block in the dedup set is read by an open store.",
+    doc="A block in the dedup set is read by an open store. (Of lazy stores none is in it.)",
     slices=EVERY,
+    applies=store_mode.is_("eager"),
     formula=forall(b, in_flight(b) >> exists(j, open_store(j) & job_block(j).eq(b))),
-    lemma=True,
+    premise=exists(b, in_flight(b)),
+    proved=True,
+    proof=("jobs-in-flight-go-their-way", *WELL_COUNTED),
+    grounds=(Ground(action="plan_store", conjunct="lifecycle-job"),),
 )
 OPEN_IN_SET = Invariant(
     id="open-stores-are-in-dedup-set",
@@ -148,6 +153,19 @@ METADATA_ARRIVES = Invariant(
     ),
     lemma=True,
 )  # fmt: skip
+GO_THEIR_WAY = Invariant(
+    id="jobs-in-flight-go-their-way",
+    source="contract J6, L2",
+    doc="What is in flight as a load is a load, and what is in flight as a store is a store.",
+    slices=EVERY,
+    formula=forall(
+        j,
+        (job_state(j).eq(job_states["load_in_flight"]) >> job_loads(j))
+        & (job_state(j).eq(job_states["store_in_flight"]) >> ~job_loads(j)),
+    ),
+    premise=exists(j, job_states.one_of(job_state(j), "load_in_flight", "store_in_flight")),
+    lemma=True,
+)
 PLANNED_NOW = Invariant(
     id="planned-jobs-go-with-this-metadata",
     source="contract R-23",
@@ -174,6 +192,7 @@ LEMMAS = (
     NOT_DUPLICATED,
     STEP_MESSAGES,
     METADATA_ARRIVES,
+    GO_THEIR_WAY,
     PLANNED_NOW,
     FENCE_IS_TRUE,
 )

@@ -29,7 +29,6 @@ from interlock.spec.kv.vocabulary import (
     j,
     j2,
     job_block,
-    job_loads,
     job_state,
     job_states,
     kept,
@@ -137,16 +136,6 @@ STABLE_LEMMAS = (
         exists(j, load_under_way(j) & fresh(job_block(j))),
         WITH_LOADS,
     ),
-    _lemma(
-        "jobs-in-flight-go-their-way",
-        "What is in flight as a load is a load, and what is in flight as a store is a store.",
-        forall(
-            j,
-            (job_state(j).eq(job_states["load_in_flight"]) >> job_loads(j))
-            & (job_state(j).eq(job_states["store_in_flight"]) >> ~job_loads(j)),
-        ),
-        exists(j, job_states.one_of(job_state(j), "load_in_flight", "store_in_flight")),
-    ),
 )  # fmt: skip
 
 SOURCE_UNWRITTEN = Invariant(
@@ -174,6 +163,7 @@ SOURCE_UNWRITTEN = Invariant(
     proved=True,
     proof=(
         *(lemma.id for lemma in STABLE_LEMMAS),
+        "jobs-in-flight-go-their-way",
         "allocations-are-fresh-inside-schedule", "load-target-stays-owned", "held-block-is-used",
         "a-step-message-per-worker",
         *WELL_COUNTED,
