@@ -44,6 +44,7 @@ SET_NAMES_OPEN = Invariant(
     applies=store_mode.is_("eager"),
     formula=forall(b, in_flight(b) >> exists(j, open_store(j) & job_block(j).eq(b))),
     premise=exists(b, in_flight(b)),
+    lemma=True,
     proved=True,
     proof=("jobs-in-flight-go-their-way", *WELL_COUNTED),
     grounds=(Ground(action="plan_store", conjunct="lifecycle-job"),),
