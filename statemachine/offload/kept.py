@@ -21,11 +21,19 @@ class Kept:
         self._groups = groups
         self._loads: dict[str, list[Key]] = {}
         self._held: Counter[Key] = Counter()
-        self._others: set[Key] = set()
+        self._scanned: Tracked | None = None
+        self._all_tracked: Iterable[Tracked] = ()
+        self._others: set[Key] | None = set()
+        """Where the scans of others are; ``None``: not asked about yet, as most scans need no room to be made."""
         self._at_work: set[Key] = set()
 
     def __contains__(self, key: object) -> bool:
-        return key in self._held or key in self._at_work or key in self._others
+        if key in self._held or key in self._at_work:
+            return True
+        if self._others is None:
+            others = (other for other in self._all_tracked if other is not self._scanned)
+            self._others = {key for other in others for key in self._where_at(other)}
+        return key in self._others
 
     def load_planned(self, tracked: Tracked, tokens: int) -> None:
         """A hit of so many tokens is being loaded for a request."""
@@ -44,8 +52,8 @@ class Kept:
                 del self._held[key]
 
     def scan_begins(self, tracked: Tracked, all_tracked: Iterable[Tracked]) -> None:
-        """The scan comes to a request; where those of others are is known until it comes to the next."""
-        self._others = {key for other in all_tracked if other is not tracked for key in self._where_at(other)}
+        """The scan comes to a request; those of others stay where they are until it comes to the next."""
+        self._scanned, self._all_tracked, self._others = tracked, all_tracked, None
         self.scan_goes_on(tracked)
 
     def scan_goes_on(self, tracked: Tracked) -> None:
@@ -54,7 +62,7 @@ class Kept:
 
     def scan_ends(self) -> None:
         """Nothing is scanned any more."""
-        self._others, self._at_work = set(), set()
+        self._scanned, self._all_tracked, self._others, self._at_work = None, (), set(), set()
 
     def _where_at(self, tracked: Tracked) -> Iterable[Key]:
         """The keys at the position that a request's scan has come to, and not left: none between two of them."""

@@ -401,3 +401,26 @@ def test_what_a_hit_needed_makes_room_once_it_is_loaded(driver):
     d.update(completed=[j.job for j in loads], received=["B"])
 
     assert d.machine.chunks.take() is not None
+
+
+def test_where_others_scan_is_asked_only_where_room_is_made(driver, monkeypatch):
+    """Or each request that fills a block would cost a look at all that run."""
+    asked = []
+    where_at = Kept._where_at
+    monkeypatch.setattr(Kept, "_where_at", lambda *a: asked.append(a[1].key) or where_at(*a))
+
+    def looks(chunks):
+        d = driver(chunks=chunks, groups=WINDOW)
+        asked.clear()
+        for n in range(8):
+            d.add(f"A{n}", [f"{n}/1"])
+            d.admit(f"A{n}", [[4 * n + 1, 4 * n + 2], [4 * n + 3, 4 * n + 4]])
+        d.update(completed=[job.job for job in d.build().store_jobs])
+        for n in range(8, 16):
+            d.add(f"A{n}", [f"{n}/1"])
+            d.admit(f"A{n}", [[4 * n + 1, 4 * n + 2], [4 * n + 3, 4 * n + 4]])
+        d.build()
+        return len(asked)
+
+    assert looks(chunks=32) == 16  # once for each that has something to store
+    assert looks(chunks=16) > 32
