@@ -65,6 +65,7 @@ class Moves:
         self.jobs: dict[int, TransferJob] = {}
         """Those on which some report is due."""
         self.next_job = 0
+        self._num_reports = 0
         self.ids: dict[str, str] = {}
         """Of requests whose name in the ledger is not their id."""
         self.reserved: set[int] = set()
@@ -138,6 +139,11 @@ class Moves:
         """Whether nothing is against an action."""
         return self._why_not[action](*known) is None
 
+    @property
+    def room_made(self) -> tuple[int, int]:
+        """While it is the same there is no more room in the tier: no chunk has moved, and nobody has let one go."""
+        return self.chunks.moves, self._num_reports
+
     def loads(self, job: int) -> bool:
         """Whether it is a load on which some report is due."""
         return job in self.jobs and self._is_load(job)
@@ -173,6 +179,7 @@ class Moves:
         flushes = "flush_meta" in self._sends[action]
         chunk_moved, reports_due = self.chunks.moved, self._reports_due
         reports = action in self._reports
+        self._num_reports += reports
         for lifecycle, entity, _, target in moves:
             if lifecycle == "chunk":
                 self.reserved.discard(entity)

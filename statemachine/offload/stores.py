@@ -32,9 +32,15 @@ class Stores:
         """Requests that have ended since the last metadata, with something left to store."""
 
     def scan(self, behind: Sequence[Tracked]) -> None:
-        """Stores each published block that a cursor has not passed; a request's scan stops where there is no room."""
+        """Stores each published block that a cursor has not passed; a request's scan stops where there is no room.
+
+        There it stays until there may be some: or each step would go through all that nobody has stored.
+        """
         if self._choice is not None:
-            self._declined = self._choice.declined(behind)
+            self._declined = self._choice.declined(behind)  # all are seen, so all are gone through
+        else:
+            room_made = self._moves.room_made
+            behind = [tracked for tracked in behind if tracked.tables[0].no_room_at != room_made]
         rows: list[tuple[str, int]] = []
         for tracked in behind:
             (table,) = tracked.tables
@@ -60,6 +66,8 @@ class Stores:
             end += table.published - table.scanned  # where the rows of the next request begin
             stuck = False
             while at < end and not stuck:
+                if full:
+                    table.no_room_at = self._moves.room_made
                 skipped = 0 if full else self._moves.do_each("skip_store", self._passed_over(rows[at:end]))
                 stuck = not skipped
                 at += skipped

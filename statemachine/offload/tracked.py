@@ -21,6 +21,7 @@ class BlockTable:
         published, scanned: blocks before these places need no more looking at.
         slid: blocks before this place have slid out of the group's window.
         observed: blocks before this place have been counted as seen; it stays when the request loses them.
+        no_room_at: ``Moves.room_made`` when the scan found no room; ``None``: it has not come to that.
     """
 
     group: BlockGroup
@@ -29,11 +30,13 @@ class BlockTable:
     scanned: int = 0
     slid: int = 0
     observed: int = 0
+    no_room_at: tuple[int, int] | None = None
 
     def clear(self) -> None:
         """The request has lost all of them."""
         self.blocks.clear()
         self.published = self.scanned = self.slid = 0
+        self.no_room_at = None
 
 
 class Found(NamedTuple):

@@ -5,6 +5,7 @@ import weakref
 import pytest
 
 from interlock.statemachine.errors import IllegalTransition, UnsupportedSwitch
+from interlock.statemachine.offload.moves import Moves
 
 
 def pairs(jobs):
@@ -256,3 +257,44 @@ def test_a_reference_is_taken_with_the_plan_and_kept_to_the_last_report(driver):
 def test_lazy_stores_are_refused_and_not_run_as_eager_ones(driver):
     with pytest.raises(UnsupportedSwitch, match="does not run store_mode=lazy; leave it out"):
         driver(store_mode="lazy", source_hold="pin")
+
+
+def test_who_has_found_no_room_is_gone_through_again_only_when_there_may_be_some(driver, monkeypatch):
+    """Or each step would cost what nobody has stored, all of it."""
+    asked = []
+    plan_each = Moves.plan_each
+    monkeypatch.setattr(
+        Moves, "plan_each", lambda self, what, rows: asked.append(len(rows)) or plan_each(self, what, rows)
+    )
+    d = driver(chunks=1)
+    d.add("A", ["h1", "h2", "h3"])
+    d.admit("A", [1, 2, 3, 4])
+    (job,) = d.build().store_jobs
+    d.update()
+    for step in range(3):
+        d.requests["A"].block_hashes.append(f"h{step + 4}")
+        d.go_on("A", 13 + 4 * step, 4, [step + 5])
+        assert not d.build().store_jobs
+        d.update()
+    assert asked == [3]  # those that were there, once
+
+    d.update(completed=[job.job])
+    d.go_on("A", 25, 1)
+    (job,) = d.build().store_jobs  # the first is evicted for the second
+    assert job.block == 2
+
+
+def test_what_was_read_by_a_load_makes_room_when_it_has_ended(driver):
+    d = driver(chunks=1)
+    d.update(completed=[d.store_one().job])
+    d.finish("A")
+    d.add("B", ["h1"])
+    d.load("B", [3], external_blocks=1)
+    (load,) = d.build().load_jobs
+    d.add("C", ["g1"])
+    d.admit("C", [5, 6])
+    assert not d.build().store_jobs
+    d.update(completed=[load.job], received=["B"])
+    d.go_on("C", 5, 1)
+
+    assert [job.request for job in d.build().store_jobs] == ["C"]
