@@ -86,10 +86,7 @@ def choose(
             owner(specs, "sort", sort)
         if size < 1:
             raise UnknownName(f"size of sort {sort}", str(size), ["1", "2", "3"])
-    for name in slices or ():
-        owner(specs, "slice", name)
-    for name in properties or ():
-        owner(specs, "property", name)
+    _require_known(specs, slices, properties)
     chosen: list[Chosen] = []
     for m, switches in values(specs, preset, sets or {}, named=bool(slices or properties)).values():
         own = m.properties_by_name()
@@ -142,8 +139,20 @@ def _refuse_slices_without(named: list[str], chosen: list[Chosen]) -> None:
             raise SpecificationError(f"slice {c.slice.name}", f"does not judge {', '.join(named)}", right)
 
 
+def _require_known(specs: Modules, slices: list[str] | None, properties: list[str] | None) -> None:
+    for name in slices or ():
+        owner(specs, "slice", name)
+    for name in properties or ():
+        owner(specs, "property", name)
+
+
 def concerned(specs: Modules, slices: list[str] | None, properties: list[str] | None) -> Modules:
-    """The modules that have one of the named slices and one of the named properties, where any are named."""
+    """The modules that have one of the named slices and one of the named properties, where any are named.
+
+    Raises:
+        UnknownName: no module has one of them.
+    """
+    _require_known(specs, slices, properties)
 
     def has(m: Specification) -> bool:
         return (not slices or not {s.name for s in m.slices}.isdisjoint(slices)) and (

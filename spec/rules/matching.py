@@ -117,8 +117,8 @@ MATCHING = (
         source="vLLM 0.32.0: v1/core/sched/scheduler.py:983",
         standing=("implied", "seen"),
         outside=(
-            "Such a request starts without a question in the model: that it is asked, and its answer dropped, is"
-            " not shown."
+            "A question whose answer counts as nothing changes no state that the model has: such a request starts as"
+            " one that nobody is asked about."
         ),
     ),
     Rule(

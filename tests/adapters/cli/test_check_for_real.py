@@ -60,6 +60,10 @@ def test_a_module_is_checked_alone(tmp_path, capsys):
         (["--change", "?"], "drop-effect, widen-update, swap-value, shift-bound, shift-number"),
         (["--module", "kv", "--change", "swap-value:evict:?"], "unknown place '?'; known: update/scan_result#1"),
         (["--module", "kv", "--change", "shift-bound:evict:?"], "unknown place '?'; known: none"),
+        (
+            ["--module", "kv", "--property", "loading-block-is-no-hit", "--change", "drop-conjunct:plan_load:held"],
+            "unknown property 'loading-block-is-no-hit'",
+        ),
         (["--slice", "busy", "--property", "steps-end"], "slice busy: does not judge steps-end; take tiny"),
         (["--slice", "busy", "--property", DOUBLE_STORE], "; take dedup, finish_twice, last_step, reset, or others"),
         (["--slice", "busy", "--property", "encoder-pool-accounting"], "; leave it out"),
