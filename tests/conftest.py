@@ -26,9 +26,6 @@ NEEDS = {
 }
 """What must be importable for each."""
 
-TIMEOUT_S = 300.0
-"""Of a test that has no mark of its own (pyproject.toml)."""
-
 
 def _missing(what: str) -> str | None:
     """Why tests that need this cannot run here; None if they can."""
@@ -58,7 +55,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the tests that cannot run here; asks about a GPU, which imports torch, only if a test wants one.
 
-    Those that may take longest come first, so that no worker waits for another at the end.
+    Those that are given more time than others come first, so that no worker waits for another at the end.
     """
     for marker in ("gpu", "vllm"):
         marked = [item for item in items if item.get_closest_marker(marker)]
@@ -70,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _timeout(item: pytest.Item) -> float:
     mark = item.get_closest_marker("timeout")
-    return TIMEOUT_S if mark is None else float(mark.args[0])
+    return 0.0 if mark is None else float(mark.args[0])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
