@@ -139,6 +139,7 @@ class KVOffloadScheduler:
                 moves, self._groups, self._behind, choice,
                 recency=self._recency, kept=self._kept, tracked=self._tracked, record=record,
             )  # fmt: skip
+            moves.chunks.came = self._recency.came
             moves.chunks.left = partial(self._left, self._recency, record)
         self._loads = Loads(moves, self._groups, hash_tokens=block_size, rules=self._rules)
         self._preempted: tuple[str, ...] = ()

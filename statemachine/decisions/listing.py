@@ -135,8 +135,8 @@ HAND_WRITTEN_FOR_GROUPS = (
     ),
     _choice(
         "offload.recency.Recency",
-        "a touch is done when a lookup answers with a hit, and with each store; what comes next of a prompt joins what "
-        "the last store has touched",
+        "a touch is done when a lookup answers with a hit, and with each store; chunks of one prefix that lie together "
+        "in the policy's order are moved at once",
         "contract 5(d) _touch",
     ),
 )

@@ -105,7 +105,7 @@ class GroupedStores(Stores):
         stored, self._full = self._plan("plan_store", blocks[:last], 0)
         for job, (_, table, place) in zip(range(first, first + stored), rows[:stored], strict=True):
             chunk = self._moves.jobs[job].chunk
-            self._recency.stored(tracked, table.group, place, chunk)
+            self._recency.stored(tracked, table.group, place)
             self._pass("store", tracked, table, place, chunk=chunk, job=job)
         return stored
 

@@ -7,33 +7,22 @@ and of a prompt the end before its beginning, because a prefix is of no use with
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
-from interlock.statemachine.offload.groups import BlockGroup, BlockGroups
+from interlock.statemachine.offload.groups import BlockGroup, BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.rules import GroupRules, Place
+from interlock.statemachine.offload.stretches import Stretches
 from interlock.statemachine.offload.tracked import Tracked
+from interlock.statemachine.pool import MovesRuns
 from interlock.statemachine.port import Hash
 
 Ranked = tuple[bool, int, int, int]
 """A chunk behind what ranks it in a touch: of a full group, where it ends, when it was last touched."""
 
 
-@dataclass(slots=True)
-class _Run:
-    """Stores of one request in a row: what was made recent of full groups is at the end of the order.
-
-    Args:
-        tokens: where the last chunk of a full group in it ends, or could.
-        first: the first of those chunks in the order; ``None`` if there is none.
-        behind: the first that ends before ``tokens``; ``None`` if there is none.
-    """
-
-    request: str
-    tokens: int = 0
-    first: int | None = None
-    behind: int | None = None
+Span = tuple[BlockGroup, int, int]
+"""The blocks of a group from a place to before another."""
 
 
 class Recency:
@@ -44,80 +33,86 @@ class Recency:
         self._by_hash = moves.ledger.inverse("chunk_hash")
         self._clock = 0
         self._touched_at = [0] * moves.chunks.size
-        self._run: _Run | None = None
         self._last_hit: tuple[str, int, int | None] | None = None
-        self._adds = (
-            rules.head_last and rules.full_last and not rules.touched_at_store(windowed=True, place=Place.BEFORE)
-            and sum(not group.windowed for group in groups) <= 1
-        )  # fmt: skip
-        """Whether a store of what comes next in a prompt leaves in order what the last one has made recent: of several
-        full groups one comes behind what is kept for windows, before the next does."""
+        self.stretches: Stretches | None = None
+        """Of the group of full attention, if there is one, and they come behind what is kept for windows, head last.
+
+        Without, each chunk of a prefix is moved by itself.
+        """
+        full, policy = [group for group in groups if not group.windowed], moves.chunks.policy
+        if len(full) == 1 and rules.head_last and rules.full_last and isinstance(policy, MovesRuns):
+            self.stretches = Stretches(policy, full[0], self._ranked, moves.chunks.size)
 
     def hit(self, tracked: Tracked, tokens: int) -> None:
         """A lookup has answered with a hit of so many tokens from the start of the prompt."""
         this = (tracked.key, tokens, tracked.first_hit)
         if this == self._last_hit:
             return  # and nothing has been touched since
-        hashes = tracked.request.block_hashes
-        ranked: list[Ranked] = []
+        spans: list[Span] = []
         for group in self._groups:
             needed = since = group.kind.first_needed(tokens)
             if tracked.first_hit is not None:
                 since = min(since, group.kind.first_needed(tracked.first_hit))
             bounds = (0, since, needed, -(-tokens // group.block_size))
-            for place, (first, last) in zip(Place, pairwise(bounds), strict=True):
-                if self._rules.touched(windowed=group.windowed, place=place):
-                    ranked += self._slots(group, hashes, first, last)
-        self._touch(ranked)
-        self._run, self._last_hit = None, this
+            spans += (
+                (group, first, last)
+                for place, (first, last) in zip(Place, pairwise(bounds), strict=True)
+                if self._rules.touched(windowed=group.windowed, place=place)
+            )
+        self._touch(tracked, spans)
+        self._last_hit = this
 
-    def stored(self, tracked: Tracked, group: BlockGroup, place: int, chunk: int) -> None:
-        """A store of the block at a place has been planned, into this chunk."""
+    def stored(self, tracked: Tracked, group: BlockGroup, place: int) -> None:
+        """A store of the block at a place has been planned."""
         self._last_hit = None
-        request, hashes = tracked.key, tracked.request.block_hashes
         tokens = (place + 1) * group.block_size
-        self._stamp(chunk)
-        run = self._run
-        if run is None or run.request != request or not self._adds:
-            self._begin(request, hashes, tokens)
-            return
-        if tokens > run.tokens:
-            self._join(run, hashes, tokens)
-        elif not group.windowed:
-            if tokens < run.tokens:
-                self._begin(request, hashes, tokens)
-                return
-            self._put(chunk, run.behind)  # the last of those that end there
-            run.first = chunk if run.first in (None, run.behind) else run.first
-        windows: list[Ranked] = []
+        spans: list[Span] = []
         for other in self._groups:
-            if other.windowed:
-                first, last = other.kind.first_needed(tokens), -(-tokens // other.block_size)
-                windows += self._slots(other, hashes, first, last)
-        for *_, recent in sorted(windows):
-            self._put(recent, run.first)
+            bounds = (0, other.kind.first_needed(tokens), -(-tokens // other.block_size))
+            spans += (
+                (other, first, last)
+                for where, (first, last) in zip((Place.BEFORE, Place.IN_WINDOW), pairwise(bounds), strict=True)
+                if self._rules.touched_at_store(windowed=other.windowed, place=where)
+            )
+        self._touch(tracked, spans)
+
+    def came(self, chunk: int, key: Key) -> None:
+        """A chunk has a place in the order."""
+        self._stamp(chunk)
+        if self.stretches is not None:
+            self.stretches.came(chunk, key)
 
     def gone(self, chunk: int) -> None:
-        """A chunk has left the order."""
+        """A chunk leaves the order."""
         self._last_hit = None
-        if self._run is not None and chunk in (self._run.first, self._run.behind):
-            self._run = None
+        if self.stretches is not None:
+            self.stretches.gone(chunk)
 
-    def _begin(self, request: str, hashes: Sequence[Hash], tokens: int) -> None:
-        """Touches all that a hit of so many tokens needs, from scratch."""
-        ranked: list[Ranked] = []
-        for group in self._groups:
-            needed = group.kind.first_needed(tokens)
-            bounds = (0, needed, -(-tokens // group.block_size))
-            for place, (first, last) in zip((Place.BEFORE, Place.IN_WINDOW), pairwise(bounds), strict=True):
-                if self._rules.touched_at_store(windowed=group.windowed, place=place):
-                    ranked += self._slots(group, hashes, first, last)
-        self._touch(ranked)
-        self._run = run = _Run(request)
-        of_full = sorted(r for r in ranked if r[0])
-        if of_full:
-            run.tokens, run.first = abs(of_full[0][1]), of_full[0][3]
-            run.behind = next((chunk for _, end, _, chunk in of_full if abs(end) != run.tokens), None)
+    def _touch(self, tracked: Tracked, spans: Sequence[Span]) -> None:
+        """What spans have is more recent than anything else, ranked among itself."""
+        hashes, later = tracked.request.block_hashes, None
+        if self.stretches is not None:
+            later = self._prefix_touched(self.stretches, tracked, spans)
+            spans = [span for span in spans if span[0].windowed]
+        ranked = sorted(chain.from_iterable(self._slots(group, hashes, first, last) for group, first, last in spans))
+        for *_, chunk in ranked:
+            self._stamp(chunk)
+            if later is None:
+                self._pool.policy.touched(chunk)
+            else:
+                self._pool.policy.touched_before(chunk, later)
+
+    @staticmethod
+    def _prefix_touched(stretches: Stretches, tracked: Tracked, spans: Sequence[Span]) -> int | None:
+        """Moves what spans have of the group of full attention; the least recent chunk of it, if there is one."""
+        hashes = tracked.request.block_hashes
+        places = max((min(last, group.num_keys(hashes)) for group, _, last in spans if not group.windowed), default=0)
+        if not places:
+            return None
+        stretch = tracked.leaf = stretches.touch(tracked.leaf, hashes, places)
+        while stretch is not None and stretch.first is None:
+            stretch = stretch.parent
+        return None if stretch is None else stretch.first
 
     def _slots(self, group: BlockGroup, hashes: Sequence[Hash], first: int, last: int) -> Iterable[Ranked]:
         """The slots in use for the blocks from place ``first`` to before ``last``, as far as they have keys."""
@@ -125,39 +120,13 @@ class Recency:
         step = -group.block_size if self._rules.head_last else group.block_size
         kind = group.windowed != self._rules.full_last
         for place, key in zip(range(first, last), group.keys(hashes, first, last), strict=True):
-            for chunk in self._by_hash.get(key, ()):
-                if self._pool.is_ranked(chunk):
-                    yield kind, (place + 1) * step, self._touched_at[chunk], chunk
+            for chunk in self._ranked(key):
+                yield kind, (place + 1) * step, self._touched_at[chunk], chunk
 
-    def _touch(self, ranked: list[Ranked]) -> None:
-        ranked.sort()
-        for *_, chunk in ranked:
-            self._put(chunk, None)
-
-    def _join(self, run: _Run, hashes: Sequence[Hash], tokens: int) -> None:
-        """What full groups have between the last chunks of a run and so many tokens comes before all of it."""
-        ranked: list[Ranked] = []
-        for group in self._groups:
-            if not group.windowed:
-                ranked += self._slots(group, hashes, run.tokens // group.block_size, -(-tokens // group.block_size))
-        ranked.sort()
-        before = run.first
-        for *_, chunk in ranked:
-            self._put(chunk, before)
-        run.tokens = tokens
-        if ranked:
-            run.first = ranked[0][3]
-        if ranked and abs(ranked[0][1]) == tokens:
-            run.behind = next((chunk for _, end, _, chunk in ranked if abs(end) != tokens), before)
-        else:
-            run.behind = run.first  # nothing ends there yet
-
-    def _put(self, chunk: int, later: int | None) -> None:
-        self._stamp(chunk)
-        if later is None:
-            self._pool.policy.touched(chunk)
-        elif later != chunk:
-            self._pool.policy.touched_before(chunk, later)
+    def _ranked(self, key: Key) -> Sequence[int]:
+        """The chunks of a key that have a place in the order, the one first that was touched longest ago."""
+        ranked = [chunk for chunk in self._by_hash.get(key, ()) if self._pool.is_ranked(chunk)]
+        return ranked if len(ranked) < 2 else sorted(ranked, key=self._touched_at.__getitem__)
 
     def _stamp(self, chunk: int) -> None:
         self._clock += 1

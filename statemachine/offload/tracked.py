@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from interlock.statemachine.errors import UnknownRequest
 from interlock.statemachine.offload.groups import BlockGroup
+from interlock.statemachine.offload.stretches import Stretch
 from interlock.statemachine.port import RequestLike
 
 
@@ -73,6 +74,7 @@ class Tracked:
         next_look: with how many tokens it fills the next block that is to be published, or is one token past the
             place at which a block slides out.
         prompt_tokens: with how many tokens it arrived.
+        leaf: where in the tree of what is recent its prefix ends that was last touched.
         first_job: jobs before this one are of others, also of one that had its id.
     """
 
@@ -86,6 +88,7 @@ class Tracked:
     next_look: int = 0
     prompt_tokens: int = 0
     first_job: int = 0
+    leaf: Stretch | None = None
 
 
 class Requests(dict[str, Tracked]):

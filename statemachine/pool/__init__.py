@@ -2,7 +2,7 @@
 
 from interlock.statemachine.pool.arc import AdaptiveReplacement
 from interlock.statemachine.pool.lru import LeastRecentlyUsed
-from interlock.statemachine.pool.policy import POLICIES, Chunk, EvictionPolicy, policy_named
+from interlock.statemachine.pool.policy import POLICIES, Chunk, EvictionPolicy, MovesRuns, policy_named
 from interlock.statemachine.pool.pool import ChunkPool
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "ChunkPool",
     "EvictionPolicy",
     "LeastRecentlyUsed",
+    "MovesRuns",
     "policy_named",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from interlock.statemachine.errors import UnknownPolicy
 from interlock.statemachine.pool.arc import AdaptiveReplacement
@@ -30,6 +30,23 @@ class EvictionPolicy(Protocol):
 
     def order(self) -> Iterator[Chunk]:
         """The chunks, the next to be evicted first."""
+
+
+@runtime_checkable
+class MovesRuns(EvictionPolicy, Protocol):
+    """A policy that moves chunks which follow on each other in its order at once, however many they are.
+
+    One that does not is told of each of them.
+    """
+
+    def run_touched(self, first: Chunk, last: Chunk) -> None:
+        """Chunks have been of use, from the first to the last of a run; each has been touched before."""
+
+    def earlier(self, chunk: Chunk) -> Chunk:
+        """What comes just before a chunk that others of its run come before."""
+
+    def later(self, chunk: Chunk) -> Chunk:
+        """What comes just behind a chunk that others of its run come behind."""
 
 
 POLICIES: Mapping[str, Callable[[int], EvictionPolicy]] = {

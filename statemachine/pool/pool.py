@@ -23,7 +23,8 @@ class ChunkPool:
     Pending chunks cannot be taken. Unless they are ranked, the policy does not know them.
 
     Attributes:
-        left: told of each chunk that the policy has no more, and whether it has made room.
+        came: told of each chunk that the policy has from now on, and which prefix it holds or is to hold.
+        left: told of each chunk that leaves the policy, and whether it makes room.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class ChunkPool:
         evict: Callable[[Chunk], None],
         ranks_pending: bool = False,
     ) -> None:
+        self.came: Callable[[Chunk, Hash], object] | None = None
         self.left: Callable[[Chunk, bool], object] | None = None
         self._ranks_pending = ranks_pending
         self.size = size
@@ -119,6 +121,7 @@ class ChunkPool:
                 self._rank(chunk)
         elif state == "ready":
             if self._is_ready[chunk]:  # a load is to read it
+                assert not self._ranks_pending, "who has pending chunks ranked touches what is of use itself"
                 self.policy.touched(chunk)
                 return
             self._is_ready[chunk] = True
@@ -132,13 +135,15 @@ class ChunkPool:
     def _rank(self, chunk: Chunk) -> None:
         self._is_ranked[chunk] = True
         self.policy.ready(chunk, self._hash_of(chunk))
+        if self.came is not None:
+            self.came(chunk, self._hash_of(chunk))
 
     def _leaves(self, chunk: Chunk) -> None:
         self._is_ready[chunk] = self._is_ranked[chunk] = False
         evicted = chunk == self._evicting
-        self.policy.gone(chunk, evicted=evicted)
         if self.left is not None:
             self.left(chunk, evicted)
+        self.policy.gone(chunk, evicted=evicted)
 
     @property
     def ready(self) -> tuple[Chunk, ...]:

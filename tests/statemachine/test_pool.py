@@ -105,7 +105,7 @@ class Pools(RuleBasedStateMachine):
         policy = self.tier.pool.policy
         if isinstance(policy, AdaptiveReplacement):
             assert 0 <= policy.target <= SIZE
-            assert len(policy._once) + len(policy._once_evicted) <= SIZE
+            assert policy._num_once + len(policy._once_evicted) <= SIZE
             assert policy._remembered() <= 2 * SIZE
             assert not policy._once_evicted.keys() & policy._again_evicted.keys()
 

@@ -151,19 +151,41 @@ def test_rules_are_about_where_a_chunk_lies():
     assert [rules.touched_at_store(windowed=True, place=place) for place in Place] == [False, False, True]
 
 
+def lie_together(machine):
+    """Each stretch is a run in the policy's order, with the ends that it says; how many there are."""
+    stretches, runs = machine._recency.stretches, {}
+    for place, chunk in enumerate(machine.chunks.policy.order()):
+        stretch = stretches._at[chunk]
+        if stretch is not None and not stretch.stale:
+            runs.setdefault(stretch, []).append((place, chunk))
+    for stretch, run in runs.items():
+        (first, head), (last, tail) = run[0], run[-1]
+        assert (last - first + 1, head, tail) == (len(run), stretch.first, stretch.last)
+    return len(runs)
+
+
+@pytest.mark.parametrize(("chunks", "policy"), [(9, "lru"), (60, "lru"), (60, "arc")])
 @pytest.mark.parametrize(
-    "groups", [STATE, (FullAttention(H), SlidingWindow(H, 2 * H)), (SlidingWindow(H, H),), TWO_FULL]
-)
-def test_joining_what_the_last_store_has_touched_is_touching_it_all_again(groups):
-    def play(seed, joins):
+    "groups",
+    [
+        STATE, (FullAttention(H), SlidingWindow(H, 2 * H)), (FullAttention(2 * H), SlidingWindow(H, 2 * H), Mamba(H)),
+        (SlidingWindow(H, H),), TWO_FULL,
+    ],
+)  # fmt: skip
+def test_moving_stretches_is_touching_each_chunk_of_a_prompt_again(groups, chunks, policy):
+    def play(seed, at_once):
         machine = KVOffloadScheduler(
-            block_size=H, groups=groups, num_chunks=9, num_workers=1, switches=SPECIFICATION.switch_values()
-        )
-        if not joins:
-            machine._recency._adds = False
-        e, rng, orders = GroupedEngine(list(groups), H, 40, machine), random.Random(seed), []
-        for name in "ABCDEFGHIJ":
-            e.add(name, rng.choice(["pqrs", "pqxy", "pqrstu", "p"]), rng.choice([0, 1, 3]), rng.randint(0, 6))
+            block_size=H, groups=groups, num_chunks=chunks, num_workers=1, policy=policy, checking=False,
+            switches=SPECIFICATION.switch_values(),
+        )  # fmt: skip
+        assert (machine._recency.stretches is None) == (groups in (TWO_FULL, (SlidingWindow(H, H),)))
+        if not at_once:
+            machine._recency.stretches = None
+        e, rng, orders, most = GroupedEngine(list(groups), H, 60, machine), random.Random(seed), [], 0
+        for name in "ABCDEFGHIJKL":
+            for of_two in range(rng.choice([1, 1, 2])):  # who computes the same at once stores it twice
+                prompt = rng.choice(["pqrs", "pqxy", "pqrstu", "p", "pqrstuvwxyz"])
+                e.add(f"{name}{of_two}", prompt, rng.choice([0, 1, 3]), rng.randint(0, 6))
             for _ in range(rng.randint(1, 4)):
                 running = [n for n, r in e.requests.items() if r.state == "running"]
                 e.step(rng.choice([3, 8, 40]), [rng.choice(running)] if running and rng.random() < 0.1 else ())
@@ -171,12 +193,59 @@ def test_joining_what_the_last_store_has_touched_is_touching_it_all_again(groups
                 for job in jobs:
                     e.copy(job)
                 e.update([j for j in jobs if rng.random() < 0.6])
+                if rng.random() < 0.03:
+                    e.reset()
                 orders.append(tuple(machine.chunks.policy.order()))
-        return orders
+                most = max(most, lie_together(machine) if machine._recency.stretches else 0)
+        return orders, most
 
-    seen = set()
-    for seed in range(8):
-        orders = play(seed, joins=True)
-        assert orders == play(seed, joins=False)
+    seen, stretches = set(), 0
+    for seed in range(4):
+        orders, most = play(seed, at_once=True)
+        assert orders == play(seed, at_once=False)[0]
         seen |= set(orders)
+        stretches = max(stretches, most)
     assert len(seen) > 30
+    assert stretches > 2 or groups in (TWO_FULL, (SlidingWindow(H, H),))
+
+
+@pytest.mark.parametrize("policy", ["lru", "arc"])
+@pytest.mark.parametrize("shared", [0, 8])
+def test_what_a_store_moves_does_not_grow_with_its_prompt(driver, monkeypatch, policy, shared):
+    """Requests in turn, each with a prompt of its own, or of which others have the first blocks.
+
+    The first time it does, where others have stored the same.
+    """
+
+    def moved(length):
+        d = driver(chunks=6 * length + 40, groups=STATE, options={"policy": policy})
+        names, blocks = "ABC", iter(range(1, 100 * length))
+        for name in names:
+            d.add(name, [f"{name if at >= shared else ''}{at}" for at in range(length)], tokens=H * (length + 9))
+            d.admit(name, [[next(blocks) for _ in range(length + 9)] for _ in STATE])
+        d.update(completed=[job.job for job in d.build().store_jobs])
+        calls = []
+        moves = d.machine.chunks.policy
+
+        def counted(call):
+            does = getattr(moves, call)
+            monkeypatch.setattr(moves, call, lambda *chunks: (calls.append(chunks), does(*chunks)))
+
+        for call in ("touched", "touched_before", "run_touched"):
+            counted(call)
+        counts = []
+        for turn in range(9):
+            name = names[turn % 3]
+            request = d.requests[name]
+            computed = H * (length + turn // 3)
+            request.block_hashes.append(f"{name}{computed}")
+            calls.clear()
+            d.go_on(name, computed, H)
+            jobs = d.build().store_jobs
+            assert len(jobs) == len(STATE)
+            d.update(completed=[job.job for job in jobs])
+            counts.append(len(calls))
+        return counts[3:]
+
+    assert moved(16) == moved(128)
+    assert max(moved(128)) < 16
