@@ -1,21 +1,24 @@
 """Public failures of encoder caches that the scheduler cannot have, each beside a mutant that has it again.
 
-Ids are those of `interlock show failures`. A row plays on the running scheduler what was reported, and asks what a user
-would ask; its mutant is another value of a switch, a change of the specification, or a method as it was when it failed so.
+Ids are those of `interlock show failures`. A row plays on the running scheduler what was reported, and says what a user
+would see of it; its mutant is another value of a switch, a change of the specification, or a method as it was when it
+failed so, and must fail by what the row says.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pytest
 from support.encoder_engine import Engine, feature
-from support.failure_rows import PublicFailure, are_public_failures, each
+from support.failure_rows import PublicFailure, are_public_failures, check, each
 
 from interlock.proofs.mutation.changes import apply
 from interlock.spec.encoder import SPECIFICATION
+from interlock.statemachine.deadlines import QueuedDeadlines
 from interlock.statemachine.encoder import EncoderCacheScheduler
 from interlock.statemachine.encoder.entries import Entries
 from interlock.statemachine.encoder.pool import ItemPool
-from interlock.statemachine.errors import UnknownTransfer
+from interlock.statemachine.errors import SpecificationViolation, UnknownTransfer
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,15 @@ class Row(PublicFailure):
     """A failure.
 
     Args:
-        play: what was reported; true if all is well.
+        play: what was reported.
+        seen: what the mutant fails with.
         property: what the mutant's journal breaks, of those that a log can break.
         switches, change: of the specification; patch: replaces a method of :class:`Entries`, given the one there was.
         broken: replaces a method of a class in the mutant only.
     """
 
-    play: Callable[[Engine], bool]
+    play: Callable[[Engine], None]
+    seen: str
     property: str = ""
     sizes: dict = field(default_factory=dict)
     switches: dict = field(default_factory=dict)
@@ -45,7 +50,9 @@ def held_by_the_connector(e):
     e.arrive("x")
     e.step()
     e.step()
-    return e.faults == [] and e.seen[3, "take_external", "A x"] == 1
+    check(e.seen[3, "take_external", "A x"] == 1, "x is encoded, although the connector has it")
+
+    check(e.faults == [], f"x is neither encoded nor loaded: {e.faults}")
 
 
 def drafts_are_rejected(e):
@@ -57,7 +64,9 @@ def drafts_are_rejected(e):
     e.reject("A")
     e.step()
     e.step()
-    return e.faults == [] and e.requests["A"].counted > 0
+    check(e.faults == [], f"x was freed on drafts: {e.faults}")
+
+    check(e.requests["A"].counted > 0, "A does not go on")
 
 
 def waiting_requests_take_all_room(e):
@@ -67,7 +76,8 @@ def waiting_requests_take_all_room(e):
     e.add("B", feature("x", 0))
     for _ in range(6):
         e.step()
-    return e.requests["A"].counted > 24
+
+    check(e.requests["A"].counted > 24, "A runs, and who waits for KV keeps the slot that it needs")
 
 
 def an_input_is_freed_once(e):
@@ -75,20 +85,34 @@ def an_input_is_freed_once(e):
     e.add("A", feature("x", 0))
     for _ in range(3):
         e.step()
-    return e.machine.ledger.function("freeable_slots")[()] == e.slots
+    freeable = e.machine.ledger.function("freeable_slots")[()]
+
+    check(freeable == e.slots, f"of {e.slots} slots {freeable} can be freed")
 
 
 def an_item_comes_after_its_time(e):
-    """Nobody can encode the item, so its request ends at the deadline; then the transfer reports."""
+    """Nobody can encode the item, so its request ends at the deadline, and then the transfer reports; or just then."""
     e.add("A", feature("x", 0, here=False))
     while "A" in e.requests and e.steps < 9:
         e.step()
+    time = e.steps
+    check("A" not in e.requests, "A does not end, though its time is up")
     e.arrive("x")
     try:
         e.step()
-    except UnknownTransfer:
-        return False
-    return "A" not in e.requests and not e.machine.has_pending_push_work()
+    except (UnknownTransfer, SpecificationViolation) as refused:
+        check(False, f"the timeout has taken the transfer's entry, and its completion is refused: {refused}")
+    check(not e.machine.has_pending_push_work(), "the completion counts for nothing: the transfer is still waited for")
+
+    e.add("B", feature("y", 0, here=False))
+    for _ in range(time - 1):
+        e.step()
+    check(e.in_flight() == ["y"], "the timeout and the completion have not given the place back")
+    e.arrive("y")
+    e.step()
+    e.step()
+    won = e.seen[e.steps - 1, "fail_unavailable", "B"], e.requests["B"].counted > 0 if "B" in e.requests else False
+    check(won == (0, True), "the completion comes in the step in which the time is up, and the timeout wins as well")
 
 
 def _of_nobody(moved):
@@ -102,6 +126,26 @@ def _of_nobody(moved):
     return patched
 
 
+def the_other_side_dies(e):
+    """A has all KV there is, and waits for an item whose transfer nobody will ever report on; B waits for KV."""
+    e.add("A", feature("x", 0, here=False), covered=8, loads=True)
+    e.step()
+    e.load_ends("A", well=False)
+    e.step()
+    e.step()
+    check("A" in e.requests and e.requests["A"].kv and e.in_flight() == ["x"], "A does not wait with its KV")
+    e.add("B")
+    for _ in range(3):
+        e.step()
+    check("A" not in e.requests, "A waits with its KV for a transfer that has no end")
+
+    check(e.requests["B"].counted > 0, "the KV of A is for nobody")
+
+
+def _never_set(_):
+    return lambda self, request, item: float("inf")
+
+
 def another_takes_the_slot(e):
     """The only slot goes from the item of a request that has ended to that of the next one."""
     e.add("A", feature("x", 0))
@@ -109,7 +153,9 @@ def another_takes_the_slot(e):
     e.finish("A")
     e.add("B", feature("y", 0))
     e.step()
-    return e.faults == [] and e.requests["B"].counted > 0
+    check(e.faults == [], f"the slot counts as free before its item is gone: {e.faults}")
+
+    check(e.requests["B"].counted > 0, "B does not get the slot")
 
 
 def _dropped_a_step_later(build):
@@ -134,30 +180,35 @@ def _never_done(settle):
 
 ROWS = [
     Row(
-        "B-106", "a slot counts as free when workers drop its item", another_takes_the_slot,
+        "B-096", "a transfer from a side that has died ends", the_other_side_dies, "for a transfer that has no end",
+        sizes={"shares": 1, "deadline": 2}, broken=(QueuedDeadlines, "put_off", _never_set),
+    ),
+    Row(
+        "B-106", "a slot counts as free when workers drop its item", another_takes_the_slot, "holds 2 items of 1",
         sizes={"slots": 1, "offered": lambda item: False},
         broken=(EncoderCacheScheduler, "build_connector_meta", _dropped_a_step_later),
     ),
     Row(
-        "B-108", "not encoded and loaded", held_by_the_connector, "forward-reads-its-items",
-        switches={"ec_external": "assumed"},
+        "B-108", "not encoded and loaded", held_by_the_connector, "neither encoded nor loaded: .*A reads x and finds None",
+        "forward-reads-its-items", switches={"ec_external": "assumed"},
     ),
     Row(
-        "B-112", "freed when it is settled", drafts_are_rejected, "forward-reads-its-items",
+        "B-112", "freed when it is settled", drafts_are_rejected, "freed on drafts: .*A reads x and finds None",
+        "forward-reads-its-items",
         sizes={"slots": 1, "offered": lambda item: False}, switches={"ec_free": "optimistic"},
     ),
     Row(
-        "B-113", "who waits holds no slot", waiting_requests_take_all_room,
+        "B-113", "who waits holds no slot", waiting_requests_take_all_room, "who waits for KV keeps the slot",
         sizes={"slots": 1, "shares": 1, "offered": lambda item: False}, switches={"ec_waiting_refs": "kept"},
     ),
     Row(
-        "B-114", "freed once", an_input_is_freed_once, "encoder-budget-adds-up",
+        "B-114", "freed once", an_input_is_freed_once, "of 2 slots . can be freed", "encoder-budget-adds-up",
         sizes={"offered": lambda item: False}, change="drop-conjunct:free_input:still-used",
         patch=("settle", _never_done),
     ),
     Row(
         "B-161", "what comes after its time finds its place", an_item_comes_after_its_time,
-        broken=(ItemPool, "moved", _of_nobody),
+        "the timeout has taken the transfer's entry", sizes={"cells": 1}, broken=(ItemPool, "moved", _of_nobody),
     ),
 ]  # fmt: skip
 
@@ -169,7 +220,7 @@ class TestRow:
             name, patched = row.patch
             monkeypatch.setattr(Entries, name, patched(getattr(Entries, name)))
 
-        assert row.play(engine(**row.sizes))
+        row.play(engine(**row.sizes))
 
     def test_its_mutant_does(self, row, monkeypatch):
         if row.patch is not None:
@@ -181,7 +232,8 @@ class TestRow:
         spec = apply(SPECIFICATION, row.change) if row.change else SPECIFICATION
         e = Engine(**row.sizes, changes=row.switches, spec=spec)
 
-        assert not row.play(e)
+        with pytest.raises(AssertionError, match=row.seen):
+            row.play(e)
         assert not row.property or e.judged().breaks(row.property)
 
 
