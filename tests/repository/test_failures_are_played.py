@@ -14,7 +14,7 @@ PLAYED_IN = sorted(TESTS.rglob("test_known_failures*.py"))
 PRODUCER = "Blocks or leases that a prefill engine holds for a decode engine: ours offloads within one engine."
 BOTH_SIDES = "What a prefill and a decode engine tell each other: ours offloads within one engine."
 COMPOSITE = "Several connectors behind one: ours is one connector."
-TIERS = "Places below the CPU tier, or eviction between tiers: ours has one tier."
+MOVES = "A block that moves between levels and is on the free list of one: ours is copied, and each level has its own."
 
 NOT_PLAYED = {
     "B-072": COMPOSITE,
@@ -25,13 +25,11 @@ NOT_PLAYED = {
     "B-088": PRODUCER,
     "B-089": PRODUCER,
     "B-090": BOTH_SIDES,
-    "B-096": BOTH_SIDES,
     "B-104": BOTH_SIDES,
     "B-130": "At a request's end ours answers whether blocks stay, by a bool: there is no empty answer beside none.",
     "B-139": BOTH_SIDES,
     "B-142": BOTH_SIDES,
-    "B-143": TIERS,
-    "B-153": TIERS,
+    "B-153": MOVES,
     "B-163": PRODUCER,
     "B-185": COMPOSITE,
 }
@@ -80,8 +78,8 @@ def test_reasons_are_of_failures_that_a_model_can_show_and_name_rows_that_are_pl
 
 @pytest.mark.parametrize(
     ("reason", "tags"),
-    [(PRODUCER, {"pd"}), (BOTH_SIDES, {"pd"}), (COMPOSITE, {"multi"})],
-    ids=["producer", "both-sides", "composite"],
+    [(PRODUCER, {"pd"}), (BOTH_SIDES, {"pd"}), (COMPOSITE, {"multi"}), (MOVES, {"tier"})],
+    ids=["producer", "both-sides", "composite", "moves"],
 )
 def test_a_reason_is_given_only_where_the_report_needs_what_ours_lacks(reason, tags):
     given = {f.id: set(f.tags) for f in FAILURES if NOT_PLAYED.get(f.id) == reason}

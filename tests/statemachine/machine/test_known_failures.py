@@ -1,7 +1,11 @@
 """Public failures that our machine cannot have, each beside a mutant that has it again."""
 
+import pytest
 from support.failure_rows import OnTheMachine, Rows, are_public_failures, check, each, places, stored
 
+from interlock.proofs.mutation.changes import apply
+from interlock.spec.kv import SPECIFICATION
+from interlock.spec.kv.lifecycles import REQUEST
 from interlock.statemachine.deadlines import Deadlines
 from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.choice import StoreChoice, StoreLimits
@@ -531,27 +535,48 @@ def preempted_and_nobody_has_its_block_yet(make):
     check(job in d.build(preempted=["A"]).jobs_to_flush, "the store is not flushed")
 
 
-@row("B-119", "abort is legal in every state", "was let in", patch=(
-    KVOffloadScheduler, "request_finished", lambda finish: lambda self, request, blocks: (
-        check(self._tracked[request.request_id].tables[0].blocks, "nobody was let in"), finish(self, request, blocks))[1],
-))  # fmt: skip
+ABORTED = {row.source_state: row.target_state for row in REQUEST.rows if row.event == "finish"}
+"""Where a request goes that is aborted, by its state."""
+
+
+@row(
+    "B-119",
+    "abort is legal in every state",
+    "waiting: it cannot be aborted",
+    change="delete-row:finish:request.waiting.finished",
+)
 def aborted_in_every_state(make):
     d = make()
-    stored(d, ["h1"])
-    for name in ("waiting", "matched", "loading", "running", "preempted"):
+    d.update(completed=[d.store_one("scheduled").job])
+    for name in ("new", "found", "loading", "loaded", "preempted"):
         d.add(name, ["h1", "h2"])
-    d.match("matched")
+    d.match("found")
     d.load("loading", [7], external_blocks=1)
-    d.admit("running", [8, 9, 10], local_blocks=0)
+    d.load("loaded", [6], external_blocks=1)
     d.admit("preempted", [11, 12, 13], local_blocks=0)
-    d.build()
-    d.update()
+    loaded = next(j.job for j in d.build().load_jobs if j.request == "loaded")
+    d.update(completed=[loaded], received=["loaded"])
     d.build(preempted=["preempted"])
     d.update()
+    states = {name: d.machine.ledger.function("request_state").get(name) for name in d.requests}
+    check(set(states.values()) == ABORTED.keys(), f"the states are {states}, and an abort comes in {ABORTED}")
 
-    for name in ("waiting", "matched", "loading", "running", "preempted"):
-        check(not d.finish(name), "blocks are kept")
+    for name, state in states.items():
+        try:
+            kept = d.finish(name)
+        except Exception as refused:
+            check(False, f"request {name} is {state}: it cannot be aborted: {refused!r}")
+        check(not kept, f"request {name} is {state}: aborted, it keeps its blocks")
     d.step()
+
+
+@pytest.mark.parametrize("state", sorted(ABORTED))
+def test_an_abort_that_is_illegal_in_one_state_is_seen(driver, state):
+    """B-119 again: a cancel path that asserts what those in this state have not."""
+    spec = apply(SPECIFICATION, f"delete-row:finish:request.{state}.{ABORTED[state]}")
+
+    with pytest.raises(AssertionError, match=f"is {state}: it cannot be aborted"):
+        aborted_in_every_state(lambda: driver(spec=spec))
 
 
 def _remembered(match):

@@ -193,6 +193,33 @@ def its_block_goes_to_the_next_request_before_its_store(make):
 
 
 @row(
+    "B-143",
+    "a block is not evicted before its backup is complete",
+    "a part only: .4, True",
+    change="drop-update:allocate:must_flush",
+)
+def evicted_while_its_backup_runs(make):
+    """Who writes through: of three blocks one is backed up when A ends and B gets the other two.
+
+    What a worker need not finish before it runs B it finds overwritten, and says that it has failed.
+    """
+    d = make()
+    d.add("A", ["h1", "h2", "h3"])
+    d.admit("A", [1, 2, 3, 4])
+    first, *others = [j.job for j in d.build().store_jobs]
+    d.update(completed=[first])
+    d.finish("A")
+    d.add("B", [], tokens=5)
+    d.admit("B", [2, 3])
+    in_time = set(d.build().jobs_to_flush)
+    d.update(completed=[j for j in others if j in in_time], failed=[j for j in others if j not in in_time])
+    d.add("C", ["h1", "h2", "h3"])
+    found = d.match("C")
+
+    check(found == (12, True), f"of the prefix comes back a part only: {found}")
+
+
+@row(
     "B-065",
     "who ends after a preemption leaves no blocks to store",
     "has lost",
