@@ -6,6 +6,7 @@ the specification that the machine runs, or of a method, and must fail by what t
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,18 @@ def are_public_failures(rows, models=("yes",)):
     return all(known.get(r.id) in models for r in rows) and len({r.id for r in rows}) == len(rows)
 
 
+TESTS = Path(__file__).parent.parent
+
+
+def says(play, raised):
+    """Whether what was raised is said by a play, or by what runs in production.
+
+    A mutant that raises by itself would show nothing: neither that the play can see the failure, nor that there is one.
+    """
+    last = [entry for entry in raised.traceback if Path(entry.path) != Path(__file__)][-1]
+    return last.frame.code.raw is play.__code__ or TESTS not in Path(last.path).parents
+
+
 @dataclass(frozen=True)
 class Row(PublicFailure):
     """A failure of the KV machine.
@@ -59,8 +72,9 @@ class Row(PublicFailure):
             part, name, patched = self.patch
             monkeypatch.setattr(part, name, patched(getattr(part, name)))
 
-        with pytest.raises((AssertionError, SpecificationViolation, LookupError), match=self.seen):
+        with pytest.raises((AssertionError, SpecificationViolation, LookupError), match=self.seen) as raised:
             self.play(lambda **asked: driver(**{**asked, **self.switches}, spec=spec))
+        assert says(self.play, raised), "the mutant has raised by itself"
 
 
 class Rows(list):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from support.failure_rows import PublicFailure, are_public_failures, each
+from support.failure_rows import PublicFailure, are_public_failures, each, says
 
 from interlock.adapters.embedded import Abort, Add, Complete, EmbeddedEngine, Fail, Sizes, Step, run
 from interlock.adapters.embedded.request import Status
@@ -176,8 +176,9 @@ class TestRow:
         owner, name, patched = row.patch
         monkeypatch.setattr(owner, name, patched(getattr(owner, name)))
 
-        with pytest.raises((AssertionError, RuntimeError, SpecificationViolation), match=row.seen):
+        with pytest.raises((AssertionError, RuntimeError, SpecificationViolation), match=row.seen) as raised:
             play(row)
+        assert says(play, raised), "the mutant has raised by itself"
 
 
 def test_each_row_is_a_public_failure_that_a_model_can_show():

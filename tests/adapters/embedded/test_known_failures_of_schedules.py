@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from support.failure_rows import PublicFailure, are_public_failures, check, each
+from support.failure_rows import PublicFailure, are_public_failures, check, each, says
 
 from interlock.adapters.embedded import Abort, Add, Complete, EmbeddedEngine, Fail, Scheduling, Sizes, Step, run
 from interlock.adapters.embedded.parking import Parking
@@ -178,8 +178,9 @@ class TestRow:
         owner, name, patched = row.patch
         monkeypatch.setattr(owner, name, patched(getattr(owner, name, None)), raising=False)
 
-        with pytest.raises((AssertionError, RuntimeError, SpecificationViolation), match=row.seen):
+        with pytest.raises((AssertionError, RuntimeError, SpecificationViolation), match=row.seen) as raised:
             row.play()
+        assert says(row.play, raised), "the mutant has raised by itself"
 
 
 def test_each_row_is_a_public_failure_that_a_model_can_show():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from support.encoder_engine import Engine, feature
-from support.failure_rows import PublicFailure, are_public_failures, check, each
+from support.failure_rows import PublicFailure, are_public_failures, check, each, says
 
 from interlock.proofs.mutation.changes import apply
 from interlock.spec.encoder import SPECIFICATION
@@ -232,8 +232,9 @@ class TestRow:
         spec = apply(SPECIFICATION, row.change) if row.change else SPECIFICATION
         e = Engine(**row.sizes, changes=row.switches, spec=spec)
 
-        with pytest.raises(AssertionError, match=row.seen):
+        with pytest.raises(AssertionError, match=row.seen) as raised:
             row.play(e)
+        assert says(row.play, raised), "the mutant has raised by itself"
         assert not row.property or e.judged().breaks(row.property)
 
 
