@@ -108,9 +108,48 @@ def its_statistics_decide(report):
     return patched
 
 
+def ends_with_the_first_report(collect):
+    """Loads are not counted per party that loads."""
+
+    def patched(self):
+        reported = {self._open[job].request: None for job, _ in self._reports if self.loads(job)}
+        return collect(self)._replace(finished_recving=tuple(reported))
+
+    return patched
+
+
+def loses_failures(collect):
+    return lambda self: collect(self)._replace(failed={})
+
+
 READS = "^read: .*request='B'"
 FAILS = (Fail(), *ENDS, Step(), Step(), Step())
+FIRST = (Complete(worker=0), Complete(1, worker=0), Complete(2, worker=0), Step())
+"""One of the two that load B has done so."""
 ROWS = [
+    Row(
+        "B-072",
+        "a load ends with the last report of those that load",
+        (*FIRST, *ENDS, Step(), Step(), Step()),
+        "loaded.B.*: loads-have-ended is false",
+        (Transfers, "collect", ends_with_the_first_report),
+        shows="loaded",
+    ),
+    Row(
+        "B-073",
+        "who is aborted waits for the last of those that load",
+        (Add("R", "g", 1, 3), Step(), Abort("B"), *FIRST, Add("C", "stuvw", 1), Step(), *ENDS, Step(), Step()),
+        "loaded.B.*: loads-have-ended is false",
+        (Transfers, "collect", ends_with_the_first_report),
+        shows="loaded",
+    ),
+    Row(
+        "B-185",
+        "what is reported together has all that each has reported",
+        FAILS,
+        "loaded.B.*: loads-have-ended is false",
+        (Transfers, "collect", loses_failures),
+    ),
     Row(
         "B-122", "a load that fails ends", FAILS, "there is still work: .'B'", (Transfers, "report", nobody_hears_of_it)
     ),

@@ -146,6 +146,33 @@ def _never_set(_):
     return lambda self, request, item: float("inf")
 
 
+def one_that_is_renewed_is_before_one_that_runs_out(e):
+    """The time of A for its item begins anew, as it has been answered meanwhile; the time of B, which is behind it, ends."""
+    a = e.add("A", feature("x", 0))
+    e.add("B", feature("y", 0, here=False))
+    e.step()
+    a.covered = 8  # so x is not needed
+    for _ in range(3):
+        e.step()
+    e.preempt("A")
+    a.covered = 0
+    e.step()
+    check(sorted(e.in_flight()) == ["x", "y"] and not a.kv, "A and B do not wait")
+    e.step()
+
+    check("B" not in e.requests, "the time of B is up, and nobody looks behind A, whose time is not")
+
+
+def _at_the_head_only(due):
+    def patched(self):
+        for _, (request, item) in self._queue[:1]:
+            if self._ends.get(request, {}).get(item, 0) > self._clock():
+                return iter(())
+        return due(self)
+
+    return patched
+
+
 def another_takes_the_slot(e):
     """The only slot goes from the item of a request that has ended to that of the next one."""
     e.add("A", feature("x", 0))
@@ -179,6 +206,10 @@ def _never_done(settle):
 
 
 ROWS = [
+    Row(
+        "B-085", "all whose time is up are found in one sweep", one_that_is_renewed_is_before_one_that_runs_out,
+        "nobody looks behind A", sizes={"deadline": 6}, broken=(QueuedDeadlines, "due", _at_the_head_only),
+    ),
     Row(
         "B-096", "a transfer from a side that has died ends", the_other_side_dies, "for a transfer that has no end",
         sizes={"shares": 1, "deadline": 2}, broken=(QueuedDeadlines, "put_off", _never_set),
