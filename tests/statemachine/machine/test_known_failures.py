@@ -439,23 +439,43 @@ def what_the_gpu_has_is_no_hit(make):
     check(all(0 <= hit <= 8 - 4 * local for local, hit in zip((1, 2), hits, strict=True)), f"{hits} of 4 and 0")
 
 
-def _as_looked_up(admit):
-    return lambda self, visit: admit(self, type(visit)(visit.tracked, visit.block_ids, visit.tracked.found.tokens))
+def _unlocks_what_it_loads(admit):
+    """A lookup locks what it finds, and only what is loaded is unlocked again."""
+
+    def patched(self, visit):
+        admit(self, visit)
+        loaded = {job.chunk for job in self._moves.jobs.values() if self._moves.loads(job.job)}
+        for chunk in set(visit.tracked.found.chunks) - loaded:
+            self.chunks._is_ready[chunk] = False  # so that nobody evicts it
+
+    return patched
 
 
 @row(
     "B-102",
     "only what is retrieved is pinned",
-    "one block was granted",
-    patch=(KVOffloadScheduler, "_admit", _as_looked_up),
+    "g2 finds no room",
+    patch=(KVOffloadScheduler, "_admit", _unlocks_what_it_loads),
 )
 def less_is_granted_than_was_found(make):
-    d = make()
+    d = make(chunks=2)
     stored(d, ["h1", "h2"])
     d.add("B", ["h1", "h2"])
     d.load("B", [7, 8], external_blocks=1)
+    (load,) = d.build().load_jobs
+    d.update(completed=[load.job], received=["B"])
+    d.finish("B")
+    d.add("C", ["g1", "g2"])
+    d.admit("C", [3, 4, 5])
 
-    check(len(d.build().load_jobs) == 1, "one block was granted")
+    check(
+        places(d.build().store_jobs) == [("C", 3), ("C", 4)],
+        "g2 finds no room: what B found and did not load is locked",
+    )
+
+
+def _as_looked_up(admit):
+    return lambda self, visit: admit(self, type(visit)(visit.tracked, visit.block_ids, visit.tracked.found.tokens))
 
 
 @row(
