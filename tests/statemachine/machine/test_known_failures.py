@@ -287,13 +287,22 @@ def _more_than_hashes(publish):
     return patched
 
 
-@row("B-035", "placeholders are not computed tokens", "placeholder", patch=(Running, "publish", _more_than_hashes))
+@row(
+    "B-035",
+    "placeholders are not computed tokens",
+    "a block of placeholders is stored",
+    patch=(Running, "publish", _more_than_hashes),
+)
 def scheduled_tokens_run_ahead_of_hashes(make):
     d = make()
     d.add("A", ["h1"], tokens=5)
     d.admit("A", [1, 2], tokens=8)
-
     check(places(d.build().store_jobs) == [("A", 1)], "a block of placeholders is stored")
+    d.update()
+    d.requests["A"].block_hashes.append("h2")  # the outputs are there, and the block is one of tokens
+    d.go_on("A", 8, 1, blocks=[3])
+
+    check(places(d.build().store_jobs) == [("A", 2)], "the cursor has passed a block of placeholders")
 
 
 # -- the picture of the scheduler's state --------------------------------------------------------------------
