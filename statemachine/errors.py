@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+_LONGEST = 300
+"""Characters of what was given that an error quotes whole."""
+
 
 class SpecificationViolation(Exception):
     """Something that the specification rules out was asked for; the action that was refused has changed nothing.
@@ -125,6 +128,8 @@ class Misshapen(SpecificationViolation):
     """
 
     def __init__(self, call: str, wrong: str, right: str) -> None:
+        if len(wrong) > _LONGEST:  # a column of a step may have thousands of entries
+            wrong = f"{wrong[: _LONGEST // 2]} … {wrong[-_LONGEST // 4 :]}"
         super().__init__(f"{call}: {wrong}: {right}")
 
 

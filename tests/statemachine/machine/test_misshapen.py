@@ -151,6 +151,16 @@ def test_reports_of_another_shape_are_named_and_can_be_said_again(driver, output
     assert not d.machine.has_pending_work()
 
 
+def test_of_a_report_on_thousands_of_jobs_the_ends_are_quoted(driver):
+    with pytest.raises(Misshapen) as raised:
+        driver().machine.update_connector_output(ConnectorOutput(completed=tuple(range(4096))))
+
+    said = str(raised.value)
+    assert len(said) < 450
+    assert said.startswith("update_connector_output: completed is (0, 1, 2, ")
+    assert " 4094, 4095): give to each job" in said
+
+
 @pytest.mark.parametrize(
     ("lacks", "said"),
     [
