@@ -1,7 +1,8 @@
 """Measures connectors under one real scheduler in one run: both native ones and our machine, hook by hook.
 
 Requests prefill, decode, end, come again and are asked about twice; then a few decode at lengths of context between 4k
-and 128k tokens, where as many of them change in each step; then many decode, of which more and more change in a step.
+and 128k tokens, where as many of them change in each step; then many decode, of which more and more change in a step;
+then a few prefill and decode with a model that has several KV cache groups.
 
 Rounds, and not all runs of one connector after the other, so that what else happens on the machine meets all of
 them. Each connector has a process of its own, because what one leaves behind slows the next. Speeds say nothing
@@ -11,7 +12,7 @@ where connectors do not store and load the same.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import Any, Literal
@@ -59,6 +60,13 @@ CHANGES = {1: 128, 8: 16, 32: 4, 128: 1}
 """How many of :data:`CHANGES_WORKLOAD`'s requests fill a block in a step, and get one: with which block size."""
 CHANGES_WORKLOAD = Workload(requests=128, prompt=256, decode_steps=128, only_decode=True)
 
+GROUPS = (("full", 16, 0), ("window", 16, 1024))
+"""KV cache groups of a model, as hybrid_models.py has them: layers that see all, and layers that see 1,024 tokens."""
+GROUPS_CONTEXTS = (4096, 16_384, 32_768)
+"""Tokens of context at which such a model is served, on :data:`CONTEXT_WORKLOAD`."""
+GROUPS_HOOKS = ("build metadata, decode", "reports, decode", "build metadata, prefill", "lookup, nothing found")
+"""Those of :data:`HOOKS` that are shown of it."""
+
 WARM_UP = Workload(requests=2, prompt=64, decode_steps=16, only_decode=True)
 """Served first and not counted: what is imported and compiled once is no memory of a block."""
 
@@ -80,6 +88,10 @@ class Connector:
     """Seconds of building a decoding step's metadata, by tokens of context (:data:`CONTEXT_WORKLOAD`)."""
     by_changes: dict[int, float] = field(default_factory=dict)
     """The same, by how many of 128 requests fill a block in each step (:data:`CHANGES`)."""
+    with_groups: dict[int, dict[str, float]] = field(default_factory=dict)
+    """Seconds by figure of :data:`GROUPS_HOOKS` with the model of :data:`GROUPS`, by tokens of context."""
+    stored_with_groups: dict[int, int] = field(default_factory=dict)
+    """Blocks that it stored meanwhile, from the first decoding step to the last."""
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -93,6 +105,15 @@ class Connector:
         if len(self.at_context) < len(CONTEXTS) or not self.at_context[CONTEXTS[0]]:
             return None
         return round(self.at_context[CONTEXTS[-1]] / self.at_context[CONTEXTS[0]], 3)
+
+    @property
+    def groups_ratio(self) -> float | None:
+        """As :attr:`context_ratio`, with several KV cache groups."""
+        if len(self.with_groups) < len(GROUPS_CONTEXTS):
+            return None
+        ends = (self.with_groups[tokens] for tokens in (GROUPS_CONTEXTS[0], GROUPS_CONTEXTS[-1]))
+        shortest, longest = (of["build metadata, decode"] for of in ends)
+        return round(longest / shortest, 3) if shortest else None
 
     @property
     def seconds_per_change(self) -> float | None:
@@ -183,6 +204,8 @@ class BenchMachineResult:
             return "inconclusive", "not every length of context was measured"
         if any(c.seconds_per_change is None for c in self.connectors):
             return "inconclusive", "not every number of requests that change was measured"
+        if any(c.groups_ratio is None for c in self.connectors):
+            return "inconclusive", "several KV cache groups were not measured at every length of context"
         stored = {c.name: c.blocks_stored for c in self.connectors}
         loaded = {c.name: c.blocks_loaded for c in self.connectors}
         if len(set(stored.values())) > 1:
@@ -213,7 +236,7 @@ def run_bench_machine(
     """
     wanted = workload or Workload()
     result = BenchMachineResult(version, wanted)
-    total = len(CONNECTORS) * (1 + rounds + len(CONTEXTS) + len(CHANGES))
+    total = len(CONNECTORS) * (1 + rounds + len(CONTEXTS) + len(CHANGES) + len(GROUPS_CONTEXTS))
 
     def report(description: str, completed: int) -> None:
         if progress is not None:
@@ -247,12 +270,26 @@ def run_bench_machine(
                 run = _measure(children[name], connector, CHANGES_WORKLOAD, block_size)
                 measured[name].by_changes[changes] = round(_of(run, *HOOKS["build metadata, decode"]), 9)
                 done += 1
+        for tokens in GROUPS_CONTEXTS:
+            for name, connector in CONNECTORS.items():
+                report(f"several KV cache groups at {tokens:,} tokens of context: {name}", done)
+                run = _measure(children[name], connector, replace(CONTEXT_WORKLOAD, prompt=tokens), groups=GROUPS)
+                taken = {what: round(_of(run, *HOOKS[what]), 9) for what in GROUPS_HOOKS}
+                measured[name].with_groups[tokens] = taken
+                measured[name].stored_with_groups[tokens] = int(run["phases"]["decode"]["blocks_stored"])
+                done += 1
     report("is done", total)
     return result
 
 
-def _measure(child: Child, connector: str, workload: Workload, block_size: int = BLOCK_SIZE) -> dict[str, Any]:
-    blocks = workload.blocks(block_size) + SPARE_BLOCKS
+def _measure(
+    child: Child,
+    connector: str,
+    workload: Workload,
+    block_size: int = BLOCK_SIZE,
+    groups: Sequence[Sequence[Any]] = (),
+) -> dict[str, Any]:
+    blocks = workload.blocks(block_size) * max(len(groups), 1) + SPARE_BLOCKS
     longest = workload.prompt + block_size + workload.decode_steps
     # Whoever is prefilled first decodes while others are; where prompts are long, that is to be but a few steps.
     batched = max(BATCHED_TOKENS, 2 * workload.prompt if workload.only_decode else workload.requests)
@@ -269,4 +306,5 @@ def _measure(child: Child, connector: str, workload: Workload, block_size: int =
             "max_model_len": longest + BATCHED_TOKENS // workload.requests + block_size,
         },
         seconds=MEASURE_SECONDS,
+        groups=groups,
     )

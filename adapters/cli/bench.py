@@ -68,7 +68,8 @@ def bench_machine(
 
     The same requests for all, in one run: they prefill, decode, end, come again, and are asked about again.
     What is timed is each hook of the connector. Then 16 requests decode at 4k to 128k tokens of context:
-    a step costs the same where cost does not grow with it. No GPU: a worker is played.
+    a step costs the same where cost does not grow with it. At last 16 requests with a model that has a
+    KV cache group of full attention and one of a sliding window. No GPU: a worker is played.
     """
     from interlock.adapters.cli.bindings.bench_machine import BenchMachineBinding
     from interlock.adapters.cli.conduct import conduct

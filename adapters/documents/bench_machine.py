@@ -23,6 +23,17 @@ class MeasuredConnector(Part):
     seconds_per_change: float | None = Field(
         description="What each further request that fills a block adds to a decoding step's metadata."
     )
+    with_groups: dict[int, dict[str, float]] = Field(
+        description="Of a model with a KV cache group of full attention and one of a sliding window, 16 requests: "
+        "seconds by what is measured, by tokens of context."
+    )
+    groups_ratio: float | None = Field(
+        description="With that model, building a decoding step's metadata at the longest context to the shortest."
+    )
+    stored_with_groups: dict[int, int] = Field(
+        description="Blocks stored while decoding with that model, by tokens of context: which of a window are is a "
+        "choice of each connector."
+    )
     schedule_seconds: float = Field(ge=0, description="A whole schedule() while decoding.")
     lookups: int = Field(ge=0, description="How often it was asked for a hit when the prompts came again.")
     grown_mib: float = Field(

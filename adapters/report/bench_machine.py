@@ -28,7 +28,7 @@ def render(document: BenchMachineDocument) -> RenderableType:
     rows.add_row("memory added, MiB (vLLM's included)", *(f"{c.grown_mib:,.0f}" for c in document.connectors))
     rows.add_row("blocks stored", *(f"{c.blocks_stored:,}" for c in document.connectors))
     rows.add_row("blocks loaded", *(f"{c.blocks_loaded:,}" for c in document.connectors))
-    more = (_contexts(document, names), Text(), _changes(document, names))
+    more = (_contexts(document, names), Text(), _changes(document, names), Text(), _groups(document, names))
     return stack(head, Text(), rows, Text(), *more, Text(), conclusion(document))
 
 
@@ -54,4 +54,20 @@ def _changes(document: BenchMachineDocument, names: list[str]) -> RenderableType
     slopes = [c.seconds_per_change for c in document.connectors]
     if any(s is not None for s in slopes):
         rows.add_row("for each further one", *("" if s is None else f"{s * 1e6:,.2f}" for s in slopes))
+    return rows
+
+
+def _groups(document: BenchMachineDocument, names: list[str]) -> RenderableType:
+    """A model with several KV cache groups, by tokens of context."""
+    rows = table("full and sliding-window group, 16 requests", *names, numbers=frozenset(names))
+    lengths = list(dict.fromkeys(tokens for c in document.connectors for tokens in c.with_groups))
+    for what in dict.fromkeys(what for c in document.connectors for of in c.with_groups.values() for what in of):
+        for tokens in lengths:
+            times = (c.with_groups.get(tokens, {}).get(what) for c in document.connectors)
+            rows.add_row(f"{what}, {tokens:,} tokens", *("" if t is None else f"{t * 1e6:,.1f}" for t in times))
+    if lengths:
+        ratios = (c.groups_ratio for c in document.connectors)
+        rows.add_row("decode, the longest over the shortest", *("" if r is None else f"{r:.2f}" for r in ratios))
+        stored = (c.stored_with_groups.get(lengths[-1]) for c in document.connectors)
+        rows.add_row("blocks stored while decoding", *("" if s is None else f"{s:,}" for s in stored))
     return rows

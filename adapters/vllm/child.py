@@ -10,11 +10,13 @@ The first line out is {"ready": {"vllm": "0.20.2", "seconds": 9.1}}. Then each l
 
 or one to time a connector's hooks (hook_times.py),
 
-    {"connector": ..., "config": ..., "sizes": ..., "workload": {"requests": 128, "prompt": 4096, "decode_steps": 64}}
+    {"connector": ..., "config": ..., "sizes": ..., "workload": {"requests": 128, "prompt": 4096, "decode_steps": 64},
+     "groups": [["full", 16, 0], ["window", 16, 1024]]}
 
-and is answered by one line, {"results": [...]} with one result per scenario (scenario.Played), {"measured": {...}}, or
-{"error": {"kind": "usage" | "construct" | "observer", "message": one line}}. The config of a job is built once
-and kept for later jobs with the same connector, config, sizes and policy. Ends at the end of stdin.
+where groups (of hybrid_models.py; without any the model has one, of full attention) may be left out. It is answered by
+one line, {"results": [...]} with one result per scenario (scenario.Played), {"measured": {...}}, or {"error": {"kind":
+"usage" | "construct" | "observer", "message": one line}}. The config of a job is built once and kept for later jobs
+with the same connector, config, sizes, policy and groups. Ends at the end of stdin.
 
 Standard output carries nothing else: what vLLM prints goes to standard error.
 """
@@ -85,10 +87,10 @@ class Jobs:
         from interlock.adapters.vllm.timeout import time_limit
 
         parts: list[Any] = [job.get("connector"), job.get("config") or {}, job.get("sizes") or {}]
-        parts.append(job.get("load_failures") or "fail")
+        parts += [job.get("load_failures") or "fail", job.get("groups")]
         key = json.dumps(parts, sort_keys=True)
         if key not in self._constructors:
-            connector, config, sizes, load_failures = parts
+            connector, config, sizes, load_failures, groups = parts
             try:
                 kind = "ec" if job.get("module") in ("encoder", "released-encoder") else "kv"
                 target = Target(str(connector), dict(config), kind=kind, load_failures=str(load_failures))
@@ -99,7 +101,7 @@ class Jobs:
                 if job.get("module") == "groups":
                     made: Constructor = HybridConstructor(target, wanted, target.extra[CONFIG_KEY], caching=False)
                 else:
-                    made = Constructor(target, wanted)
+                    made = HybridConstructor(target, wanted, groups) if groups else Constructor(target, wanted)
             self._constructors[key] = made
         return self._constructors[key]
 

@@ -298,25 +298,30 @@ class Constructor:
 
     def kv_cache_config(self) -> Any:
         """One full-attention group with one layer."""
-        from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec, KVCacheTensor
+        from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec
 
         names = ["model.layers.0.self_attn.attn"]
+        return KVCacheConfig(
+            num_blocks=self.num_blocks,
+            kv_cache_tensors=[self.kv_cache_tensor(names)],
+            kv_cache_groups=[KVCacheGroupSpec(names, self.kv_spec)],
+        )
+
+    def kv_cache_tensor(self, layers: list[str]) -> Any:
+        """The memory of all blocks, as a page of each of these layers is in it."""
+        from vllm.v1.kv_cache_interface import KVCacheTensor
+
         page = self.kv_spec.page_size_bytes
-        tensor = KVCacheTensor(
+        return KVCacheTensor(
             **keywords(
                 KVCacheTensor,
                 size=page * self.num_blocks,
-                shared_by=names,  # up to 0.28
-                layers=names,  # since 0.29, with the strides
+                shared_by=layers,  # up to 0.28
+                layers=layers,  # since 0.29, with the strides
                 layer_stride=page * self.num_blocks,
                 block_stride=page,
                 offset=0,
             )
-        )
-        return KVCacheConfig(
-            num_blocks=self.num_blocks,
-            kv_cache_tensors=[tensor],
-            kv_cache_groups=[KVCacheGroupSpec(names, self.kv_spec)],
         )
 
     def _hasher(self) -> Any:

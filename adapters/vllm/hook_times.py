@@ -116,6 +116,7 @@ class _Run:
         self.schedules: list[float] = []
         self._due: list[Job] = []
         self.stored = self.loaded = 0
+        self._stored_before = 0
 
     def measure(self) -> dict[str, Any]:
         """All phases, each with its hooks."""
@@ -211,10 +212,12 @@ class _Run:
 
     def _phase(self) -> dict[str, Any]:
         schedules, self.schedules = self.schedules, []
+        stored, self._stored_before = self.stored - self._stored_before, self.stored
         gc.collect()
         return {
             "hooks": self.timers.take(),
             "steps": len(schedules),
+            "blocks_stored": stored,
             "schedule_per_step": median(schedules) if schedules else 0.0,
         }
 

@@ -37,12 +37,18 @@ class HybridConstructor(Constructor):
         if any(kind == "mamba" for kind, _, _ in groups):
             self.vllm_config.cache_config.mamba_cache_mode = "align"
 
+    def _kv_spec(self) -> Any:
+        """Of the group with the largest page: a block has as much memory, whichever group has it."""
+        return max((_spec(*group) for group in self.groups), key=lambda spec: spec.page_size_bytes)
+
     def kv_cache_config(self) -> Any:
-        """See the base class."""
+        """A layer to each group; a block is of one group at a time, so all are at the same place in memory."""
         from vllm.v1 import kv_cache_interface as kv
 
-        made = [kv.KVCacheGroupSpec([f"layer.{n}"], _spec(*group)) for n, group in enumerate(self.groups)]
-        return kv.KVCacheConfig(num_blocks=self.num_blocks, kv_cache_tensors=[], kv_cache_groups=made)
+        layers = [[f"layer.{n}"] for n in range(len(self.groups))]
+        made = [kv.KVCacheGroupSpec(names, _spec(*group)) for names, group in zip(layers, self.groups, strict=True)]
+        tensors = [self.kv_cache_tensor(names) for names in layers]
+        return kv.KVCacheConfig(num_blocks=self.num_blocks, kv_cache_tensors=tensors, kv_cache_groups=made)
 
     def scheduler(self, scheduler_class: Any = None) -> Any:
         """See the base class."""

@@ -110,9 +110,15 @@ class Child:
         config: dict[str, Any] | None = None,
         sizes: dict[str, int] | None = None,
         seconds: float = ANSWER_SECONDS,
+        groups: Sequence[Sequence[Any]] = (),
     ) -> dict[str, Any]:
-        """Time the connector's hooks on a workload (hook_times.Workload), on a fresh scheduler."""
-        self._ask({"connector": connector, "config": config or {}, "sizes": sizes or {}, "workload": workload})
+        """Time the connector's hooks on a workload (hook_times.Workload), on a fresh scheduler.
+
+        Args:
+            groups: of the model, as hybrid_models.py has them; without any, one of full attention.
+        """
+        job = {"connector": connector, "config": config or {}, "sizes": sizes or {}, "workload": workload}
+        self._ask({**job, "groups": groups} if groups else job)
         measured: dict[str, Any] = self._answer(seconds, f"measure {connector}")["measured"]
         return measured
 

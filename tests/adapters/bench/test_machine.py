@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from interlock.adapters.bench.hooks import CONNECTORS, HOOKS, OURS, BenchMachineResult, Connector
+from interlock.adapters.bench.hooks import (
+    CONNECTORS,
+    GROUPS_CONTEXTS,
+    GROUPS_HOOKS,
+    HOOKS,
+    OURS,
+    BenchMachineResult,
+    Connector,
+)
 from interlock.adapters.cli.main import main
 from interlock.adapters.vllm.hook_times import Workload
 
@@ -17,7 +25,11 @@ def connector(name, seconds, stored=10, loaded=8):
         phases[phase]["hooks"][hooks[0]] = {"calls": 1, "per_call": seconds, "per_step": seconds, "total": seconds}
     run = {"phases": phases, "blocks_stored": stored, "blocks_loaded": loaded, "grown_mib": 1.0}
     return Connector(
-        name, [run], {4096: 1.0, 16_384: 1.0, 65_536: 1.0, 131_072: 1.5}, {1: 1.0, 8: 2.0, 32: 5.0, 128: 255.0}
+        name,
+        [run],
+        {4096: 1.0, 16_384: 1.0, 65_536: 1.0, 131_072: 1.5},
+        {1: 1.0, 8: 2.0, 32: 5.0, 128: 255.0},
+        {4096: {"build metadata, decode": 2.0}, 16_384: {}, 32_768: {"build metadata, decode": 5.0}},
     )
 
 
@@ -57,6 +69,17 @@ def test_not_every_number_of_changes_is_inconclusive():
     assert (result(*some).verdict, result(*some).reason[-19:]) == ("inconclusive", "change was measured")
 
 
+def test_how_cost_grows_with_several_groups_is_the_longest_context_over_the_shortest():
+    assert connector(OURS, 1.0).groups_ratio == 2.5
+    assert Connector(OURS, with_groups={4096: {"build metadata, decode": 1.0}}).groups_ratio is None
+
+
+def test_not_every_context_with_several_groups_is_inconclusive():
+    some = all_of()
+    some[0].with_groups.pop(16_384)
+    assert (result(*some).verdict, "several KV cache groups" in result(*some).reason) == ("inconclusive", True)
+
+
 def test_an_interrupted_measurement_is_inconclusive():
     assert result(*all_of()[:2]).verdict == "inconclusive"
     assert result().verdict == "inconclusive"
@@ -73,4 +96,14 @@ def test_a_small_measurement_for_real(tmp_path, capsys):
     assert {c["name"]: c["blocks_stored"] for c in document["connectors"]} == dict.fromkeys(CONNECTORS, 10)
     assert set(document["build_meta_ratio"]) == {"OffloadingConnector", "SimpleCPUOffloadConnector"}
     assert all(set(c["by_changes"]) == {"1", "8", "32", "128"} for c in document["connectors"])
-    assert "build metadata, decode" in capsys.readouterr().out
+    for measured in document["connectors"]:
+        assert {tokens: set(of) for tokens, of in measured["with_groups"].items()} == {
+            str(tokens): set(GROUPS_HOOKS) for tokens in GROUPS_CONTEXTS
+        }
+        # In each of 128 steps one of 16 requests fills a block of the full group, and one of the window, which not all
+        # store; those of the last step of prefilling may come with the first of decoding.
+        stored = measured["stored_with_groups"].values()
+        assert all(128 <= s <= 128 + 32 if measured["name"] == "OffloadingConnector" else s >= 256 for s in stored)
+    out = capsys.readouterr().out
+    assert "build metadata, decode" in out
+    assert "full and sliding-window group, 16 requests" in out
