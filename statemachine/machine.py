@@ -23,7 +23,7 @@ from interlock.statemachine.offload.choice import EVERYTHING, StoreChoice, Store
 from interlock.statemachine.offload.close_looks import look_at_end, look_at_reports, look_at_request, look_at_step
 from interlock.statemachine.offload.flushes import Flushes
 from interlock.statemachine.offload.grouped_stores import GroupedStores, Record
-from interlock.statemachine.offload.groups import BlockGroups
+from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.kept import Kept
 from interlock.statemachine.offload.lives import Lives
 from interlock.statemachine.offload.loads import Loads
@@ -305,6 +305,7 @@ class KVOffloadScheduler:
             self._running.preempted(request_id)  # between steps, of which the next metadata would have told
         del self._tracked[request_id]
         self._ended.add(request_id)
+        self._loads.forget(tracked)
         self._running.finished(tracked)
         self._anew.discard(request_id)
         self._offering.finished(request_id)
@@ -334,7 +335,8 @@ class KVOffloadScheduler:
         self._moves.note_reserved()
         self._stores.finished.clear()
         for request, tracked in self._tracked.items():
-            tracked.found, tracked.looked_up = NOTHING, None
+            self._loads.forget(tracked)
+            tracked.found = NOTHING
             for table in tracked.tables:
                 table.scanned = 0
                 if table.published:
@@ -364,6 +366,7 @@ class KVOffloadScheduler:
                     self._kept.load_planned(tracked, tokens)
                 for table in tracked.tables:  # the scan goes on behind the hit
                     table.scanned = tokens // table.group.block_size
+        self._loads.forget(tracked)  # while it runs it is not asked about
 
     def _is_fenced(self, rules: GroupRules, job: int) -> bool:
         """Whether a job whose block has been given away is flushed for that, or for another reason."""
@@ -378,8 +381,8 @@ class KVOffloadScheduler:
         return key is None or rules.fenced_early(windowed=group.windowed)
 
     @staticmethod
-    def _left(recency: Recency, record: Record | None, chunk: int, evicted: bool) -> None:
-        recency.gone(chunk)
+    def _left(recency: Recency, record: Record | None, chunk: int, key: Key, evicted: bool) -> None:
+        recency.gone(chunk, key)
         if evicted and record is not None:
             record("evict", chunk=chunk)
 

@@ -46,14 +46,17 @@ class Loads:
         Raises:
             Misshapen: what the GPU has is no number, or below 0.
         """
-        request, moved = tracked.request, self._moves.chunks.moves
+        request = tracked.request
         limit = (request.num_tokens - 1) // self._hash_tokens * self._hash_tokens
-        this = num_computed_tokens, limit, len(request.block_hashes), moved
+        this = num_computed_tokens, limit, len(request.block_hashes)
         if tracked.looked_up != this:
             refuse_misshapen_match(request.request_id, num_computed_tokens)
-            tracked.looked_up = this
+            self.forget(tracked)
+            tracked.looked_up, tracked.looked_up_at = this, self._moves.chunks.moves
             tracked.local_tokens = num_computed_tokens
-            tracked.found = self._find(tracked, limit)
+            tracked.found = self._find(tracked, limit, [])
+        elif tracked.looked_up_at != self._moves.chunks.moves and not (tracked.watch and tracked.watch.holds):
+            self._look_again(tracked, limit)
         found = tracked.found
         external = found.tokens - num_computed_tokens
         if external <= 0:
@@ -61,6 +64,26 @@ class Loads:
         if found.later or not self._may_load(tracked.key):
             return None, False
         return external, bool(found.chunks)  # a hit may end where a window needs nothing
+
+    def _look_again(self, tracked: Tracked, limit: int) -> None:
+        """Something has moved since. If the answer is as it was, it holds from now on until it may be another.
+
+        Not from the first look on: to watch its keys costs up to as much as to look, and most are asked about once. Nor
+        where one group has nothing: that is one look at one key.
+        """
+        chunks, before = self._moves.chunks, tracked.found
+        asked: list[Key] = []
+        tracked.looked_up_at = chunks.moves
+        tracked.found = self._find(tracked, limit, asked)
+        if tracked.found == before and (before.tokens or not self._prefix_only):
+            tracked.watch = chunks.watches.begin(asked)
+
+    def forget(self, tracked: Tracked) -> None:
+        """Whatever has been found for a request, it is looked up anew when it is asked about again."""
+        tracked.looked_up = None
+        if tracked.watch is not None:
+            self._moves.chunks.watches.end(tracked.watch)
+            tracked.watch = None
 
     def refuse_impossible(self, tracked: Tracked, tables: Sequence[Sequence[int]], num_tokens: int) -> None:
         """Makes sure that so many tokens have been found, and that there are blocks for them.
@@ -104,8 +127,12 @@ class Loads:
                 moves.chunks.touch(chunk)
         return total
 
-    def _prefix(self, tracked: Tracked, limit: int) -> Found:
-        """With one group of full attention a hit is as many of the first blocks as can be read now."""
+    def _prefix(self, tracked: Tracked, limit: int, asked: list[Key]) -> Found:
+        """With one group of full attention a hit is as many of the first blocks as can be read now.
+
+        Args:
+            asked: gets the keys of those, and of the one behind them.
+        """
         block_size = self._hash_tokens
         first, last = tracked.local_tokens // block_size, limit // block_size
         hashes = tracked.request.block_hashes
@@ -123,10 +150,15 @@ class Loads:
         if not chunks:
             return NOTHING
         end = first + len(chunks)
+        asked += hashes[first : min(end + 1, last)]
         return Found(end * block_size, False, (0,) * len(chunks), range(first, end), chunks)
 
-    def _search(self, tracked: Tracked, limit: int) -> Found:
-        """The longest hit that every group has, or is getting."""
+    def _search(self, tracked: Tracked, limit: int, asked: list[Key]) -> Found:
+        """The longest hit that every group has, or is getting.
+
+        Args:
+            asked: gets the keys that it depends on.
+        """
         if self._too_many:
             raise UnsupportedGroups(
                 f"this lookup knows one KV cache group, and the model has {len(self._groups)}", "set groups=windowed"
@@ -141,7 +173,8 @@ class Loads:
                 return Answer.HIT  # of a window, too, the GPU has what its own hit needs
             if chunk >= group.num_keys(hashes):
                 return Answer.MISS
-            return self._answer(group.key(hashes, chunk))
+            asked.append(key := group.key(hashes, chunk))
+            return self._answer(key)
 
         hit = longest_hit(self._kinds, tier, limit)
         return Found(hit.tokens, later=True) if hit.later else self._needed(tracked, hit.tokens)

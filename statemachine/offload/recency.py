@@ -82,11 +82,11 @@ class Recency:
         if self.stretches is not None:
             self.stretches.came(chunk, key)
 
-    def gone(self, chunk: int) -> None:
+    def gone(self, chunk: int, key: Key) -> None:
         """A chunk leaves the order."""
         self._last_hit = None
         if self.stretches is not None:
-            self.stretches.gone(chunk)
+            self.stretches.gone(chunk, key)
 
     def _touch(self, tracked: Tracked, spans: Sequence[Span]) -> None:
         """What spans have is more recent than anything else, ranked among itself."""

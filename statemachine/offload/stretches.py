@@ -50,7 +50,6 @@ class Stretches:
     def __init__(self, order: MovesRuns, group: BlockGroup, slots: Callable[[Key], Sequence[int]], size: int) -> None:
         self._order, self._group, self._slots = order, group, slots
         self._at: list[Stretch | None] = [None] * size
-        self._keys: list[Key | None] = [None] * size
         self._holes: WeakValueDictionary[Key, Stretch] = WeakValueDictionary()
         """From the keys of places without a chunk to the stretch; while some prompt or chunk is of it."""
 
@@ -76,16 +75,15 @@ class Stretches:
 
     def came(self, chunk: int, key: Key) -> None:
         """A chunk has a place in the order now: it lies outside of every stretch, also of one that has its place."""
-        self._at[chunk], self._keys[chunk] = None, key
+        self._at[chunk] = None
         self._end(self._holes.pop(key, None))
         for other in self._slots(key):
             self._end(self._at[other])
 
-    def gone(self, chunk: int) -> None:
+    def gone(self, chunk: int, key: Key) -> None:
         """A chunk leaves the order, and has not yet."""
         stretch, self._at[chunk] = self._at[chunk], None
-        key, self._keys[chunk] = self._keys[chunk], None
-        if stretch is None or stretch.stale or key is None:
+        if stretch is None or stretch.stale:
             return
         if not self._slots(key):
             self._holes[key] = stretch

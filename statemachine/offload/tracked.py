@@ -9,6 +9,7 @@ from typing import NamedTuple
 from interlock.statemachine.errors import UnknownRequest
 from interlock.statemachine.offload.groups import BlockGroup
 from interlock.statemachine.offload.stretches import Stretch
+from interlock.statemachine.pool.watches import Watch
 from interlock.statemachine.port import RequestLike
 
 
@@ -68,8 +69,9 @@ class Tracked:
         tables: one per KV cache group.
         local_tokens: leading tokens that were found in the GPU's prefix cache.
         found: what the tier has beyond them, as last looked up.
-        looked_up: what that look-up was for (tokens of the GPU, of the prompt at most, hashes), and the pool's moves
-            then: it holds while nothing has moved.
+        looked_up: what that look-up was for (tokens of the GPU, of the prompt at most, hashes).
+        looked_up_at: the pool's moves then: it holds while nothing has moved,
+        watch: or while this does, if there is one.
         first_hit: with how many tokens it first started, from the GPU's cache and the tier; ``None`` before.
         next_look: with how many tokens it fills the next block that is to be published, or is one token past the
             place at which a block slides out.
@@ -83,7 +85,9 @@ class Tracked:
     tables: tuple[BlockTable, ...]
     local_tokens: int = 0
     found: Found = NOTHING
-    looked_up: tuple[int, int, int, int] | None = None
+    looked_up: tuple[int, int, int] | None = None
+    looked_up_at: int = 0
+    watch: Watch | None = None
     first_hit: int | None = None
     next_look: int = 0
     prompt_tokens: int = 0

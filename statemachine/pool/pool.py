@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from interlock.statemachine.pool.policy import Chunk, EvictionPolicy
+from interlock.statemachine.pool.watches import Watches
 from interlock.statemachine.port import Hash
 
 
@@ -24,7 +25,8 @@ class ChunkPool:
 
     Attributes:
         came: told of each chunk that the policy has from now on, and which prefix it holds or is to hold.
-        left: told of each chunk that leaves the policy, and whether it makes room.
+        left: told of each chunk that leaves the policy, which prefix it was to hold, and whether it makes room.
+        watches: told of each prefix of which a chunk has become ready, or absent; or pending, if those are ranked.
     """
 
     def __init__(
@@ -38,7 +40,7 @@ class ChunkPool:
         ranks_pending: bool = False,
     ) -> None:
         self.came: Callable[[Chunk, Hash], object] | None = None
-        self.left: Callable[[Chunk, bool], object] | None = None
+        self.left: Callable[[Chunk, Hash, bool], object] | None = None
         self._ranks_pending = ranks_pending
         self.size = size
         self.policy = policy
@@ -51,6 +53,7 @@ class ChunkPool:
         """Whether chunks were supplied to the last one that could be."""
         self.moves = 0
         """How often a chunk has moved: what was found in the pool holds while this is the same."""
+        self.watches = Watches()
 
     def take(self, ahead: int = 0) -> Chunk | None:
         """An absent chunk, after an eviction if there is none; ``None`` where all are pending or pinned.
@@ -127,22 +130,29 @@ class ChunkPool:
             self._is_ready[chunk] = True
             if not self._ranks_pending:
                 self.policy.ready(chunk, self._hash_of(chunk))
+            if self.watches:
+                self.watches.moved(self._hash_of(chunk))
         else:
             if self._is_ranked[chunk]:
                 self._leaves(chunk)
             self._absent.append(chunk)
+            if self.watches:
+                self.watches.moved(self._hash_of(chunk))
 
     def _rank(self, chunk: Chunk) -> None:
         self._is_ranked[chunk] = True
-        self.policy.ready(chunk, self._hash_of(chunk))
+        hash_ = self._hash_of(chunk)
+        self.policy.ready(chunk, hash_)
         if self.came is not None:
-            self.came(chunk, self._hash_of(chunk))
+            self.came(chunk, hash_)
+        if self.watches:
+            self.watches.moved(hash_)
 
     def _leaves(self, chunk: Chunk) -> None:
         self._is_ready[chunk] = self._is_ranked[chunk] = False
         evicted = chunk == self._evicting
         if self.left is not None:
-            self.left(chunk, evicted)
+            self.left(chunk, self._hash_of(chunk), evicted)
         self.policy.gone(chunk, evicted=evicted)
 
     @property
