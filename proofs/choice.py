@@ -13,10 +13,10 @@ from interlock.spec.language.system import System
 ENGINES = ("auto", "plain", "vectorised")
 DEVICES = ("cpu", "cuda")
 
-PLAIN_STATES = 20_000
+PLAIN_STATES = 40_000
 """The plain explorer is done with so many states before the vectorised one has compiled its kernels."""
 PLAIN_STATES_LEADS_TO = 400_000
-"""Leads-to needs the plain explorer's graph in any case, so it gets a longer try at everything."""
+"""Leads-to and witnesses of steps need the plain explorer's graph anyhow, so they get a longer try at everything."""
 
 VECTORISED_STATES = 1_000_000_000
 """The limit of the vectorised engine where none was set: memory and time end it sooner."""

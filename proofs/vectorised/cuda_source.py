@@ -15,8 +15,8 @@ from interlock.proofs.vectorised.scalar import ScalarEmitter
 from interlock.proofs.vectorised.successor import Successor
 from interlock.proofs.vectorised.visited import EMPTY, MIX, POSITIVE
 
-NEW, TRANSITIONS, ALARMS, OVERFLOW = range(4)
-"""Places in the kernels' statistics, u64 [4]; then come the bits of enabled instances and of findings."""
+NEW, TRANSITIONS, ALARMS, OVERFLOW, RESTS = STATISTICS = range(5)
+"""Places in the kernels' statistics, u64 [5]; then come the bits of enabled instances and of findings."""
 FLAG_BITS = 32
 PROBES_MAX = 1 << 16
 """A longer search for a place means that the table is full, which the host must not let happen."""
@@ -116,26 +116,39 @@ __device__ __noinline__ void visit(const Sink& sink, {words}) {{
 def _expand(model: Model) -> str:
     g = model.lowering.graph
     alarm = g.or_(a.condition for a in model.alarms)
+    at_rest = g.or_(model.at_rest.values())
+    moves = model.moves or {}
     live = live_instances(model)
     codes = {s.number: codes_of(model, s) for s in live}
     roots = [n for s in live for n in (s.enabled, *(node for _, node in codes[s.number]))]
-    emitter = ScalarEmitter(model.packing, [*roots, alarm], "        ")
-    for order, s in enumerate(live):
-        _instance(model, s, order, emitter)
-    if alarm is not g.false:
-        emitter.line(f"if ({emitter.take(alarm)}) alarms[atomicAdd(stats + {ALARMS}, 1ULL)] = i;")
+    emitter = ScalarEmitter(model.packing, [*roots, *moves.values(), alarm, at_rest], "        ")
+    if model.moves is not None:
+        emitter.line("bool moved = false;")
+    order = {s.number: k for k, s in enumerate(live)}
+    for s in model.successors:
+        if s.number in moves:
+            emitter.line(f"moved |= {emitter.take(moves[s.number])};")
+            emitter.give(moves[s.number])
+        if s.number in order:
+            _instance(model, s, order[s.number], emitter)
+    wrong = emitter.take(alarm)
+    if model.moves is not None:
+        emitter.line("resting += !moved;")
+        wrong = f"{wrong} | !moved & {emitter.take(at_rest)}"
+    if alarm is not g.false or at_rest is not g.false:
+        emitter.line(f"if ({wrong}) alarms[atomicAdd(stats + {ALARMS}, 1ULL)] = i;")
     flags = flag_words(len(live))
     return f"""
 extern "C" __global__ void __launch_bounds__(256) expand(
     {_parameters(model, "const i64* in@")}, i64 count, {_parameters(model, "i64* out@")},
     i64* table, int shift, u64 last, u64* stats, u32* enabled, i64* alarms) {{
-    __shared__ u64 taken_by_block;
-    if (threadIdx.x == 0) taken_by_block = 0;
+    __shared__ u64 taken_by_block, resting_by_block;
+    if (threadIdx.x == 0) taken_by_block = resting_by_block = 0;
     __syncthreads();
     Sink sink;
     sink.table = table; sink.shift = shift; sink.last = last; sink.stats = stats;
     {" ".join(f"sink.out{w} = out{w};" for w in range(model.packing.words))}
-    u64 taken = 0;
+    u64 taken = 0, resting = 0;
     u32 {", ".join(f"e{k} = 0" for k in range(flags))};
     for (i64 i = blockIdx.x * (i64)blockDim.x + threadIdx.x; i < count; i += (i64)gridDim.x * blockDim.x) {{
         {" ".join(f"const i64 w{w} = in{w}[i];" for w in range(model.packing.words))}
@@ -143,8 +156,10 @@ extern "C" __global__ void __launch_bounds__(256) expand(
     }}
     {_raise_flags("enabled", flags)}
     atomicAdd(&taken_by_block, taken);
+    if (resting) atomicAdd(&resting_by_block, resting);
     __syncthreads();
     if (threadIdx.x == 0 && taken_by_block) atomicAdd(stats + {TRANSITIONS}, taken_by_block);
+    if (threadIdx.x == 0 && resting_by_block) atomicAdd(stats + {RESTS}, resting_by_block);
 }}
 """
 

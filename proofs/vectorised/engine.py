@@ -22,12 +22,14 @@ class Expansion:
         parts: per enabled instance its number, the rows it is taken from, and the states after it.
         transitions: enabled instances, summed over the chunk; those that go wrong are not among them.
         alarm: where something goes wrong, [N]; ``None`` if nothing can.
+        quiescent: how many of the states are at rest; ``None`` if that was not asked.
     """
 
     parts: list[tuple[int, Array, tuple[Array, ...]]] = field(default_factory=list)
     enabled: set[int] = field(default_factory=set)
     transitions: int = 0
     alarm: Array | None = None
+    quiescent: int | None = None
 
     def add(self, number: int, rows: Array, words: tuple[Array, ...]) -> None:
         """Called by the kernel: these rows take this instance to ``words``."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from interlock.proofs.vectorised import cuda_source
 from interlock.proofs.vectorised.backend import Array
-from interlock.proofs.vectorised.cuda_source import ALARMS, NEW, OVERFLOW, TRANSITIONS, flag_words
+from interlock.proofs.vectorised.cuda_source import ALARMS, NEW, OVERFLOW, RESTS, STATISTICS, TRANSITIONS, flag_words
 from interlock.proofs.vectorised.engine import Engine, Words
 from interlock.proofs.vectorised.kernels import UNDEFINED
 from interlock.proofs.vectorised.nvrtc import Launcher, Module, pointer
@@ -21,7 +21,7 @@ _OUT_SHARE = 1 / 16
 _ROWS_MAX = 1 << 23
 _THREADS = 256
 _BLOCKS_PER_PROCESSOR = 16
-_STATS = 4
+_STATS = len(STATISTICS)
 
 
 class TableFull(AssertionError):
@@ -110,6 +110,7 @@ class FusedStep:
             transitions=int(counts[TRANSITIONS]),
             enabled=self._enabled,
             alarms=self._alarms[:alarms].clone() if alarms else None,
+            quiescent=int(counts[RESTS]) if self._engine.model.moves is not None else None,
             found=[self._findings[i][0] for i in _set_bits(found)] if found.any() else [],
         )
 

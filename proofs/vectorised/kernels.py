@@ -24,25 +24,42 @@ def expand_source(model: Model, settled: Collection[Kind]) -> str:
 
     ``out.add(instance, rows, words)`` is called per instance that is enabled somewhere, and
     ``out.stay(instance, rows)`` for one that changes nothing. Returns where something goes wrong,
-    [N], or ``None``: the alarms, but for kinds in ``settled``.
+    [N], or ``None``: the alarms, but for kinds in ``settled``. Where the model asks for states at
+    rest, their number is left in ``out.quiescent``.
     """
     g = model.lowering.graph
     alarm = g.or_(a.condition for a in model.alarms if a.kind not in settled)
+    at_rest = g.or_(wrong for i, wrong in model.at_rest.items() if ("rest", i) not in settled)
     live = [s for s in model.successors if s.enabled is not g.false]
     codes = {s.number: codes_of(model, s) for s in live}
     roots = [n for s in live for n in (s.enabled, *(node for _, node in codes[s.number]))]
-    emitter = Emitter(model.packing, [*roots, alarm])
-    for s in live:
-        _instance(model, s, codes[s.number], emitter)
-    _return(emitter, alarm)
+    moves = model.moves or {}
+    emitter = Emitter(model.packing, [*roots, *moves.values(), alarm, at_rest])
+    if model.moves is not None:
+        emitter.line("moved = words[0] != words[0]")
+    for s in model.successors:
+        if s.number in moves:
+            # Instance by instance, because masks that are kept for the end leave no room in the cache of a core.
+            emitter.line(f"moved |= {emitter.take(moves[s.number])}")
+            emitter.give(moves[s.number])
+        if s.number in codes:
+            _instance(model, s, codes[s.number], emitter)
+    if model.moves is not None:
+        emitter.line("rests = ~moved")
+        emitter.line("out.quiescent = ops.count(rests)")
+    if at_rest is g.false:
+        _return(emitter, alarm)
+    else:
+        emitter.line(f"return rests & {emitter.take(at_rest)} | {emitter.take(alarm)}")
     return _function("expand(words, ops, out)", emitter)
 
 
 def diagnose_source(model: Model) -> str:
     """``diagnose(words, ops)``: lists of (kind, instance, where it holds [N]), one entry per alarm."""
-    emitter = Emitter(model.packing, [a.condition for a in model.alarms])
+    alarms = [*model.alarms, *model.alarms_at_rest()]
+    emitter = Emitter(model.packing, [a.condition for a in alarms])
     emitter.line("found = []")
-    for a in model.alarms:
+    for a in alarms:
         if a.condition.op == N.CONST:
             emitter.line(f"found.append(({a.kind!r}, {a.instance}, words[0] == words[0]))")
             continue

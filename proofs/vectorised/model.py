@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from interlock.proofs.explorer.monitors import premise_key
+from interlock.proofs.explorer.monitors import fair_instances, premise_key
 from interlock.proofs.explorer.program import Instance, Program
+from interlock.proofs.vectorised.facts import Facts
 from interlock.proofs.vectorised.lower import Kind, Site, Symbolic
 from interlock.proofs.vectorised.nodes import Node, Values
 from interlock.proofs.vectorised.packing import Codec, Packing
 from interlock.proofs.vectorised.ranges import compiled
 from interlock.proofs.vectorised.successor import Successor
 from interlock.spec.language import terms as T
-from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Witness
+from interlock.spec.language.properties import ActionProperty, BoundaryClause, Invariant, Quiescence, Witness
 from interlock.spec.language.sorts import INT
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """Something that a step may do wrong, and where: ``kind`` is that of a site, or before or step and a property."""
+    """Something that goes wrong, and where: ``kind`` is that of a site, or before, step or rest and a property."""
 
     kind: Kind
     instance: int
+    """What is taken; -1 at rest."""
     condition: Node
 
 
@@ -31,10 +33,13 @@ class Model:
 
     Attributes:
         successors: by instance.
-        alarms: everything that may go wrong in a step.
+        alarms: everything that may go wrong in a step; what is false at rest is in ``at_rest``.
         broken: by invariant, where it is false or undefined.
         sought: by witness or premise, where it is true.
         undefined: by witness or premise, where it cannot be evaluated.
+        moves: by instance of a fair action, where taking it does not leave the state as it is: a state that none
+            moves is at rest. ``None`` if nothing is asked of states at rest.
+        at_rest: by quiescence, where it is false or undefined, at rest or not.
 
     Args:
         tops: for each integer without a declared upper bound, the largest value to make room for.
@@ -51,6 +56,8 @@ class Model:
         self.broken: dict[str, Node] = {}
         self.sought: dict[str, Node] = {}
         self.undefined: dict[str, Node] = {}
+        self.at_rest: dict[str, Node] = {}
+        self.moves = self._moves() if any(isinstance(p, Quiescence) for p in program.system.properties) else None
         for s in self.successors:
             self.alarms += [Alarm(f.kind, s.number, f.condition) for f in s.faults]
         for p in program.system.properties:
@@ -65,6 +72,8 @@ class Model:
                     self.sought[key], self.undefined[key] = self._where(p.premise, True)
             case Witness() if not p.actions:
                 self.sought[p.id], self.undefined[p.id] = self._where(p.formula, True)
+            case Quiescence():
+                self.at_rest[p.id], _ = self._where(p.formula, False)
             case ActionProperty():
                 for s in self.successors:
                     if self._instance(s).step.name in p.actions:
@@ -75,6 +84,30 @@ class Model:
                     if self._instance(s).step.name == p.action:
                         taken = self.lowering.graph.or_((s.enabled, s.fault(self.lowering)))
                         self._alarm(("before", p.id), s, taken, p.formula, self.lowering.base)
+
+    def alarms_at_rest(self) -> list[Alarm]:
+        """One for each quiescence: it is false or undefined of a state that no fair instance moves."""
+        if self.moves is None:
+            return []
+        g = self.lowering.graph
+        rests = g.and_(map(g.not_, self.moves.values()))
+        wrongs = ((i, g.and_((rests, wrong))) for i, wrong in self.at_rest.items())
+        return [Alarm(("rest", i), -1, wrong) for i, wrong in wrongs if wrong is not g.false]
+
+    def _moves(self) -> dict[int, Node]:
+        """As the plain explorer has it: to go wrong is not to leave the state as it is."""
+        g, moves = self.lowering.graph, dict[int, Node]()
+        fair = fair_instances(self.program.instances)
+        for s in self.successors:
+            if s.number not in fair:
+                continue
+            facts = Facts(g, s.enabled)
+            same = (g.equal(new, facts.simplify(self.lowering.base.slots[slot])) for slot, new in s.changes.items())
+            changed = g.not_(g.and_(facts.simplify(e) for e in same))
+            node = g.or_((g.and_((s.enabled, changed)), s.fault(self.lowering)))
+            if node is not g.false:
+                moves[s.number] = node
+        return moves
 
     def _instance(self, s: Successor) -> Instance:
         return self.program.instances[s.number]

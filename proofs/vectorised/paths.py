@@ -31,7 +31,8 @@ class Target:
 
     Args:
         what: ``state`` (an invariant is false there), ``sought`` (a witness or premise cannot be evaluated there),
-            ``before``, ``step`` or ``fault`` (a step from there).
+            ``rest`` (no fair action can change it, and something is owed), ``before``, ``step`` or ``fault`` (a step
+            from there).
         depth: the level.
         words: the packed state.
     """
@@ -123,12 +124,16 @@ class _Walker:
 
     def _ending(self, property_id: str, target: Target, state: State) -> tuple[tuple[PathStep, ...], str, bool]:
         """The violating step, if there is one, the message, and whether that step has no next state."""
+        false: list[tuple[str, str]] = []
         if target.what in ("state", "sought"):
             false = self._monitors.false_ones(state) if target.what == "state" else self._undefined(state)
-            for i, message in false:
-                if i == property_id:
-                    return (), message, False
-        for number, after in self._program.successors(state):
+        outcomes = self._program.successors(state)
+        if target.what == "rest" and self._monitors.rests(state, outcomes):
+            false = self._monitors.false_at_rest(state)
+        for i, message in false:
+            if i == property_id:
+                return (), message, False
+        for number, after in outcomes:
             if target.what == "fault" and isinstance(after, Fault) and after.property_id == property_id:
                 return (PathStep(number, state),), after.message, True
             if target.what == "before":

@@ -85,7 +85,6 @@ def with_leads_to(
         found.exhaustive, found.cut, found.reason = False, plain.cut, f"leads-to: {plain.reason}"
     found.verdicts.update({p.id: plain.verdicts[p.id] for p in owed})
     found.witnesses |= plain.witnesses
-    found.quiescent = plain.quiescent
     known = {c.property_id for c in found.counterexamples}
     found.counterexamples += [c for c in plain.counterexamples if c.property_id not in known]
     found.seconds += plain.seconds

@@ -5,7 +5,7 @@
     'holds'
 
 Leads-to needs the graph, which only the plain explorer keeps: :func:`explore_vectorised` leaves
-those properties ``inconclusive`` unless told to ask it.
+those properties, and witnesses of steps, ``inconclusive`` unless told to ask it.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class Search:
         self.witnesses: dict[str, int] = {}
         self.enabled: set[int] = set()
         self.transitions = 0
+        self.quiescent = None if model.moves is None else 0
         self.depth = 0
         self.reason = ""
         self.cut = False
@@ -123,7 +124,7 @@ class Search:
             reason=self.reason,
             verdicts=verdicts(
                 self.program,
-                Met(found, self.witnesses, self.enabled, graph=False),
+                Met(found, self.witnesses, self.enabled, graph=False, rests=bool(self.quiescent)),
                 exhaustive=exhaustive,
             ),
             counterexamples=list(found.values()),
@@ -135,6 +136,7 @@ class Search:
             engine="vectorised" if self.canonical is None else "vectorised with symmetry",
             collision_bound=self.visited.collision_bound,
             cut=self.cut,
+            quiescent=self.quiescent,
         )
 
     @property
@@ -163,6 +165,8 @@ class Search:
             step = self.stepper.step(words)
             self.enabled |= step.enabled
             self.transitions += step.transitions
+            if self.quiescent is not None and step.quiescent is not None:
+                self.quiescent += step.quiescent
             if step.alarms is not None:
                 self._diagnose([w[step.alarms] for w in words], len(self.levels) - 1)
             if step.new[0].shape[0]:
@@ -197,7 +201,7 @@ class Search:
 
     def _target(self, kind: Kind, depth: int, words: tuple[int, ...]) -> None:
         self.targets[kind[1]] = Target(kind[0], depth, words)
-        if kind[0] in ("before", "step"):
+        if kind[0] in ("before", "step", "rest"):
             self.engine.settle(kind)
 
     def _scope_message(self, words: tuple[int, ...], symbol: str) -> str:

@@ -25,6 +25,7 @@ class Step:
         transitions: enabled instances, but for those that go wrong.
         enabled: which instances.
         alarms: rows of the chunk in which something goes wrong; ``None`` if there are none.
+        quiescent: how many states of the chunk no fair action can change; ``None`` if that was not asked.
         found: names of what was seen in the new states; ``None`` if they were not looked at.
     """
 
@@ -32,6 +33,7 @@ class Step:
     transitions: int
     enabled: set[int]
     alarms: Array | None
+    quiescent: int | None
     found: list[str] | None = None
 
 
@@ -69,7 +71,7 @@ class EagerStep:
                 after = self._canonical.of(after, ops)
             rows = self._visited.insert(after)
             new = [w[rows] for w in after]
-        return Step(new, found.transitions, found.enabled, alarms)
+        return Step(new, found.transitions, found.enabled, alarms, found.quiescent)
 
     def bytes_wanted(self, rows: int) -> int:
         successors = int(rows * self._successors_max * 1.25) + 1

@@ -173,8 +173,8 @@ def about_steps_by(p: ActionProperty | BoundaryClause) -> tuple[str, ...]:
 
 
 def needs_graph(p: _Property) -> bool:
-    """Whether judging it takes more than looking at each state once: the edges, every step, or what is enabled."""
-    return isinstance(p, (LeadsTo, Quiescence)) or (isinstance(p, Witness) and bool(p.actions))
+    """Whether judging it takes more than looking at each state, and what it enables, once: the edges, or every step."""
+    return isinstance(p, LeadsTo) or (isinstance(p, Witness) and bool(p.actions))
 
 
 def range_id(symbol: str) -> str:

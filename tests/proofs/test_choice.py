@@ -40,6 +40,22 @@ def test_auto_takes_the_vectorised_one_for_what_is_large(monkeypatch):
     assert outcome(result) == outcome(run_check(slices=["dedup"], scope=SMALL, engine="plain"))
 
 
+def test_auto_leaves_states_at_rest_to_the_vectorised_one(monkeypatch):
+    plain = run_check(slices=["two_chunks"], engine="plain")
+    monkeypatch.setattr(choice, "PLAIN_STATES", 1_000)
+    result = run_check(slices=["two_chunks"])
+
+    assert result.runs[0].engine == "vectorised"
+    assert (outcome(result), result.runs[0].quiescent) == (outcome(plain), plain.runs[0].quiescent)
+
+
+def test_states_at_rest_are_counted_once_where_leads_to_is_judged_too():
+    plain, both = (run_check(slices=["tiny"], engine=e).runs[0] for e in ("plain", "vectorised"))
+
+    assert both.engine == "vectorised, plain for leads-to"
+    assert both.quiescent == plain.quiescent
+
+
 def test_auto_respects_a_limit_below_its_own():
     (run,) = run_check(slices=["dedup"], limits=Limits(states=2_000)).runs
 

@@ -9,7 +9,7 @@ from interlock.proofs.explorer.result import Exploration
 from interlock.proofs.vectorised.model import Model, open_integers
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.elaborate import elaborate
-from interlock.spec.language.properties import needs_graph
+from interlock.spec.language.properties import Quiescence, needs_graph
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import System
 
@@ -53,6 +53,10 @@ def summary(found: Exploration) -> dict[str, Any]:
         "exhaustive": found.exhaustive,
         "reason": found.reason,
         "verdicts": found.verdicts,
+        # The vectorised explorer counts the states at rest where a property asks for them.
+        "quiescent": found.quiescent
+        if any(isinstance(p, Quiescence) for p in found.program.system.properties)
+        else None,
         "never_enabled": found.never_enabled,
         "witnesses": found.witnesses,
         "counterexamples": {c.property_id: (c.length, c.broken) for c in found.counterexamples},

@@ -57,9 +57,10 @@ def test_where_nothing_ever_rests_a_formula_is_vacuous_and_false_holds() -> None
 
 
 @pytest.mark.parametrize(("off", "verdict"), [(FAIR_OFF, "holds"), (TURN_OFF, "violated")])
-def test_the_vectorised_explorer_leaves_it_to_the_plain_one(off: Action, verdict: str) -> None:
+def test_the_vectorised_explorer_judges_it_alone(off: Action, verdict: str) -> None:
     spec = specification((on, at), (TURN_ON, off), (ALL_OFF,))
     found = explore_with("vectorised", "cpu", system(spec), limits=Limits())
 
+    assert found.engine == "vectorised"
     assert found.verdicts == {"rests-dark": verdict}
     assert found.quiescent == (1 if verdict == "holds" else 4)
