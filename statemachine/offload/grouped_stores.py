@@ -103,9 +103,10 @@ class GroupedStores(Stores):
         last = next((n for n, (_, block) in enumerate(blocks) if block == NULL_BLOCK), len(blocks))
         first = self._moves.next_job
         stored, self._full = self._plan("plan_store", blocks[:last], 0)
+        if stored:
+            self._recency.stored(tracked, (end for end, _, _ in rows[:stored]))
         for job, (_, table, place) in zip(range(first, first + stored), rows[:stored], strict=True):
             chunk = self._moves.jobs[job].chunk
-            self._recency.stored(tracked, table.group, place)
             self._pass("store", tracked, table, place, chunk=chunk, job=job)
         return stored
 

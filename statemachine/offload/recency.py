@@ -7,7 +7,7 @@ and of a prompt the end before its beginning, because a prefix is of no use with
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from interlock.statemachine.offload.groups import BlockGroup, BlockGroups, Key
 from interlock.statemachine.offload.moves import Moves
@@ -15,12 +15,9 @@ from interlock.statemachine.offload.rules import GroupRules, Place
 from interlock.statemachine.offload.stretches import Stretches
 from interlock.statemachine.offload.tracked import Tracked
 from interlock.statemachine.pool import MovesRuns
-from interlock.statemachine.port import Hash
 
 Ranked = tuple[bool, int, int, int]
-"""A chunk behind what ranks it in a touch: of a full group, where it ends, when it was last touched."""
-
-
+"""A chunk behind what ranks it in a touch: of a full group, where it ends, since when it has been there."""
 Span = tuple[BlockGroup, int, int]
 """The blocks of a group from a place to before another."""
 
@@ -32,7 +29,7 @@ class Recency:
         self._pool, self._groups, self._rules = moves.chunks, groups, rules
         self._by_hash = moves.ledger.inverse("chunk_hash")
         self._clock = 0
-        self._touched_at = [0] * moves.chunks.size
+        self._came_at = [0] * moves.chunks.size
         self._last_hit: tuple[str, int, int | None] | None = None
         self.stretches: Stretches | None = None
         """Of the group of full attention, if there is one, and they come behind what is kept for windows, head last.
@@ -62,23 +59,36 @@ class Recency:
         self._touch(tracked, spans)
         self._last_hit = this
 
-    def stored(self, tracked: Tracked, group: BlockGroup, place: int) -> None:
-        """A store of the block at a place has been planned."""
+    def stored(self, tracked: Tracked, ends: Iterable[int]) -> None:
+        """Stores have been planned, one after the other, of blocks that end with so many tokens, in ascending order.
+
+        Each touches what a hit of so many tokens needs. What the next touches as well is moved with that.
+        """
         self._last_hit = None
-        tokens = (place + 1) * group.block_size
-        spans: list[Span] = []
-        for other in self._groups:
-            bounds = (0, other.kind.first_needed(tokens), -(-tokens // other.block_size))
-            spans += (
-                (other, first, last)
-                for where, (first, last) in zip((Place.BEFORE, Place.IN_WINDOW), pairwise(bounds), strict=True)
-                if self._rules.touched_at_store(windowed=other.windowed, place=where)
-            )
-        self._touch(tracked, spans)
+        touches = [[self._stored(group, tokens) for group in self._groups] for tokens in dict.fromkeys(ends)]
+        for spans, following in pairwise(touches):
+            passed = [
+                (group, first, min(last, next_))
+                for (group, first, last), (_, next_, _) in zip(spans, following, strict=True)
+                if first < next_
+            ]
+            if passed:
+                self._each_touched(self._in_order(tracked, passed))
+        self._touch(tracked, touches[-1])
+
+    def _stored(self, group: BlockGroup, tokens: int) -> Span:
+        """What of a group a store of a block that ends with so many tokens touches: from further on with more."""
+        needed, end = group.kind.first_needed(tokens), -(-tokens // group.block_size)
+        before, window = (
+            self._rules.touched_at_store(windowed=group.windowed, place=place)
+            for place in (Place.BEFORE, Place.IN_WINDOW)
+        )
+        return group, 0 if before else needed, end if window else needed
 
     def came(self, chunk: int, key: Key) -> None:
         """A chunk has a place in the order."""
-        self._stamp(chunk)
+        self._clock += 1
+        self._came_at[chunk] = self._clock
         if self.stretches is not None:
             self.stretches.came(chunk, key)
 
@@ -90,17 +100,20 @@ class Recency:
 
     def _touch(self, tracked: Tracked, spans: Sequence[Span]) -> None:
         """What spans have is more recent than anything else, ranked among itself."""
-        hashes, later = tracked.request.block_hashes, None
+        later = None
         if self.stretches is not None:
             later = self._prefix_touched(self.stretches, tracked, spans)
             spans = [span for span in spans if span[0].windowed]
-        ranked = sorted(chain.from_iterable(self._slots(group, hashes, first, last) for group, first, last in spans))
-        for *_, chunk in ranked:
-            self._stamp(chunk)
+        self._each_touched(self._in_order(tracked, spans), later)
+
+    def _each_touched(self, chunks: Iterable[int], later: int | None = None) -> None:
+        """Chunks are more recent than anything else, or just less so than one; the last of them most."""
+        policy = self._pool.policy
+        for chunk in chunks:
             if later is None:
-                self._pool.policy.touched(chunk)
+                policy.touched(chunk)
             else:
-                self._pool.policy.touched_before(chunk, later)
+                policy.touched_before(chunk, later)
 
     @staticmethod
     def _prefix_touched(stretches: Stretches, tracked: Tracked, spans: Sequence[Span]) -> int | None:
@@ -114,20 +127,18 @@ class Recency:
             stretch = stretch.parent
         return None if stretch is None else stretch.first
 
-    def _slots(self, group: BlockGroup, hashes: Sequence[Hash], first: int, last: int) -> Iterable[Ranked]:
-        """The slots in use for the blocks from place ``first`` to before ``last``, as far as they have keys."""
-        last = max(first, min(last, group.num_keys(hashes)))
-        step = -group.block_size if self._rules.head_last else group.block_size
-        kind = group.windowed != self._rules.full_last
-        for place, key in zip(range(first, last), group.keys(hashes, first, last), strict=True):
-            for chunk in self._ranked(key):
-                yield kind, (place + 1) * step, self._touched_at[chunk], chunk
+    def _in_order(self, tracked: Tracked, spans: Iterable[Span]) -> Sequence[int]:
+        """The slots in use for the blocks of spans, as far as they have keys; the one first that is evicted first."""
+        hashes, ranked = tracked.request.block_hashes, list[Ranked]()
+        for group, first, last in spans:
+            step = -group.block_size if self._rules.head_last else group.block_size
+            kind = group.windowed != self._rules.full_last
+            for place, key in enumerate(group.keys(hashes, first, min(last, group.num_keys(hashes))), first):
+                ranked += ((kind, (place + 1) * step, self._came_at[chunk], chunk) for chunk in self._ranked(key))
+        ranked.sort()
+        return [chunk for *_, chunk in ranked]
 
     def _ranked(self, key: Key) -> Sequence[int]:
-        """The chunks of a key that have a place in the order, the one first that was touched longest ago."""
+        """The chunks of a key that have a place in the order, the one first that has had it for longest."""
         ranked = [chunk for chunk in self._by_hash.get(key, ()) if self._pool.is_ranked(chunk)]
-        return ranked if len(ranked) < 2 else sorted(ranked, key=self._touched_at.__getitem__)
-
-    def _stamp(self, chunk: int) -> None:
-        self._clock += 1
-        self._touched_at[chunk] = self._clock
+        return ranked if len(ranked) < 2 else sorted(ranked, key=self._came_at.__getitem__)

@@ -44,7 +44,7 @@ class Stretches:
 
     Args:
         order: where chunks are moved.
-        slots: the chunks of a key that have a place in the order, the one first that was touched longest ago.
+        slots: the chunks of a key that have a place in the order, the one first that has had it for longest.
     """
 
     def __init__(self, order: MovesRuns, group: BlockGroup, slots: Callable[[Key], Sequence[int]], size: int) -> None:

@@ -180,7 +180,9 @@ def test_moving_stretches_is_touching_each_chunk_of_a_prompt_again(groups, chunk
         )  # fmt: skip
         assert (machine._recency.stretches is None) == (groups in (TWO_FULL, (SlidingWindow(H, H),)))
         if not at_once:
-            machine._recency.stretches = None
+            recency = machine._recency
+            stored, recency.stretches = recency.stored, None
+            recency.stored = lambda tracked, ends: [stored(tracked, [end]) for end in ends]
         e, rng, orders, most = GroupedEngine(list(groups), H, 60, machine), random.Random(seed), [], 0
         for name in "ABCDEFGHIJKL":
             for of_two in range(rng.choice([1, 1, 2])):  # who computes the same at once stores it twice
@@ -249,3 +251,21 @@ def test_what_a_store_moves_does_not_grow_with_its_prompt(driver, monkeypatch, p
 
     assert moved(16) == moved(128)
     assert max(moved(128)) < 16
+
+
+def test_what_a_prefill_moves_does_not_grow_with_the_window(driver, monkeypatch):
+    """Each store makes its window recent; of stores in a row a block is moved by the last that has it."""
+
+    def moved(window):
+        d = driver(chunks=300, groups=(FullAttention(H), SlidingWindow(H, window * H)))
+        calls, moves = [], d.machine.chunks.policy
+        for call in (moves.touched, moves.touched_before):
+            monkeypatch.setattr(
+                moves, call.__name__, lambda *chunks, does=call: (calls.append(chunks), does(*chunks))
+            )  # fmt: skip
+        d.add("A", [f"h{at}" for at in range(128)])
+        d.admit("A", [list(range(1, 130)), list(range(130, 259))])
+        assert len(d.build().store_jobs) == 256
+        return len(calls)
+
+    assert moved(4) == moved(64) == 256
