@@ -232,11 +232,14 @@ class KVOffloadScheduler:
         for request_id in step.preempted:
             if request_id not in self._ended:  # it was preempted between steps, and aborted before this one
                 self._running.preempted(request_id)
+                self._scan_moves(self._tracked[request_id])
         self._ended.clear()
         # Whose load has failed as a whole has lost its blocks to that (Q15); who was preempted, to the preemption.
         anew = sorted(self._anew.difference(step.preempted)) if self._anew else ()
         self._anew.clear()
         in_order = not (self._behind or visits)
+        for request_id in anew:
+            self._scan_moves(self._tracked[request_id])
         self._running.run(step, visits, anew)
         if visits:
             computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
@@ -279,6 +282,7 @@ class KVOffloadScheduler:
                 self._offering.failed(request_id)
                 for table in self._tracked[request_id].tables:
                     table.scanned = 0  # what was to be loaded is computed, and can be stored
+                self._scan_moves(self._tracked[request_id])
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
             self._moves.do_each(event, self._reported(counts))
         for request in output.finished_recving:
@@ -304,6 +308,7 @@ class KVOffloadScheduler:
         if lost and self._request_state.get(tracked.key) == "scheduled":
             self._running.preempted(request_id)  # between steps, of which the next metadata would have told
         del self._tracked[request_id]
+        self._scan_moves(tracked)
         self._ended.add(request_id)
         self._loads.forget(tracked)
         self._running.finished(tracked)
@@ -336,7 +341,7 @@ class KVOffloadScheduler:
         self._stores.finished.clear()
         for request, tracked in self._tracked.items():
             self._loads.forget(tracked)
-            tracked.found = NOTHING
+            tracked.found, tracked.no_room_at = NOTHING, None
             for table in tracked.tables:
                 table.scanned = 0
                 if table.published:
@@ -367,6 +372,10 @@ class KVOffloadScheduler:
                 for table in tracked.tables:  # the scan goes on behind the hit
                     table.scanned = tokens // table.group.block_size
         self._loads.forget(tracked)  # while it runs it is not asked about
+
+    def _scan_moves(self, tracked: Tracked) -> None:
+        if self._kept is not None:
+            self._kept.scan_moves(tracked)
 
     def _is_fenced(self, rules: GroupRules, job: int) -> bool:
         """Whether a job whose block has been given away is flushed for that, or for another reason."""

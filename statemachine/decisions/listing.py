@@ -57,7 +57,7 @@ HAND_WRITTEN = (
         "hand-written", "contract J1, J2",
     ),
     ListedDecision(
-        "choice", "offload.choice.StoreChoice.declined",
+        "choice", "offload.choice.StoreChoice.declines",
         "with limits: nothing beyond the prompt, or so many blocks of a request, or that too few requests have come to "
         "is stored; a request counts once for each of its blocks",
         "hand-written", "contract J3; B-041 vllm #52022; that it may be left out is compiled",

@@ -9,13 +9,14 @@ ValueError: sightings is 0; give a whole number of at least 1
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from dataclasses import dataclass
 from sys import maxsize
 
 from interlock.statemachine.offload.groups import BlockGroup, BlockGroups, Key
-from interlock.statemachine.offload.tracked import Tracked
+from interlock.statemachine.offload.tracked import BlockTable, Tracked
 from interlock.statemachine.port import NULL_BLOCK
 
 
@@ -62,33 +63,58 @@ EVERYTHING = StoreLimits()
 
 
 class StoreChoice:
-    """Says which candidates are declined, and counts sightings."""
+    """Says which candidates are declined, and counts sightings.
+
+    A scan's requests are seen one after the other, and each is judged by what had been seen when it was its turn. Only
+    what is new is looked at for that; the rest is judged when somebody asks, as of that turn.
+    """
 
     def __init__(self, limits: StoreLimits, groups: BlockGroups) -> None:
         self._limits, self._groups = limits, groups
         self._sightings: OrderedDict[Key, int] = OrderedDict()
         """The one seen last is at the end."""
+        self._turns: dict[tuple[str, int], int] = {}
+        """Of each request and group that was seen last, how many counts had changed before."""
+        self._seen: dict[tuple[str, int, int], bool] = {}
+        """Of those, the places that were new, and whether each is in demand."""
+        self._changes: dict[Key, list[tuple[int, int]]] = {}
+        """Of the counts that have changed since: the how manieth change it was, and the count before it."""
+        self._num_changes = 0
 
-    def declined(self, requests: Iterable[Tracked]) -> Set[tuple[str, int]]:
-        """What is not to be stored of what scans have not passed, as pairs of request and block.
+    def see(self, requests: Iterable[Tracked]) -> None:
+        """A scan comes to requests; :meth:`declines` is asked about these, until it is told of others.
 
         A request's blocks are seen, in order, when this first comes to them; not again when it returns from a
         preemption, or after a reset.
         """
-        declined: set[tuple[str, int]] = set()
+        if self._limits.sightings == 1:
+            return
+        self._turns.clear()
+        self._seen.clear()
+        self._changes.clear()
+        self._num_changes = 0
         for tracked in requests:
             request, hashes = tracked.key, tracked.request.block_hashes
             for group, table in zip(self._groups, tracked.tables, strict=True):
-                limit = self._limit(group, tracked)
-                for place in range(table.scanned, table.published):
-                    block = table.blocks[place]
-                    if block == NULL_BLOCK:
-                        continue  # it has slid out of its window
-                    new = place >= table.observed
-                    if place >= limit or not self._in_demand(group.key(hashes, place), seen_now=new):
-                        declined.add((request, block))
+                self._turns[request, group.place] = self._num_changes
+                last = min(self._limit(group, tracked), table.published)
+                for place in range(max(table.scanned, table.observed), last):
+                    if table.blocks[place] != NULL_BLOCK:  # else it has slid out of its window
+                        self._seen[request, group.place, place] = self._is_seen(group.key(hashes, place))
                 table.observed = max(table.observed, table.published)
-        return declined
+
+    def declines(self, tracked: Tracked, table: BlockTable, place: int) -> bool:
+        """Whether a block of a request, which no scan has passed and which has not slid out, is not to be stored."""
+        group = table.group
+        if place >= self._limit(group, tracked):
+            return True
+        if self._limits.sightings == 1:
+            return False
+        in_demand = self._seen.get((tracked.key, group.place, place))
+        if in_demand is None:
+            turn = self._turns[tracked.key, group.place]
+            in_demand = self._in_demand(group.key(tracked.request.block_hashes, place), turn)
+        return not in_demand
 
     def _limit(self, group: BlockGroup, tracked: Tracked) -> int:
         """Before which place a request's blocks in a group are candidates."""
@@ -96,15 +122,23 @@ class StoreChoice:
         limit = maxsize if limits.blocks_per_request is None else limits.blocks_per_request
         return min(limit, tracked.prompt_tokens // group.block_size) if limits.prompt_only else limit
 
-    def _in_demand(self, key: Key, *, seen_now: bool) -> bool:
+    def _is_seen(self, key: Key) -> bool:
         """Whether a prefix has been seen often enough, counting now."""
-        if self._limits.sightings == 1:
-            return True
         count = self._sightings.get(key, 0)
-        if seen_now:
-            count += 1
-            self._sightings[key] = count
-            self._sightings.move_to_end(key)
-            if len(self._sightings) > self._limits.remembered:
-                self._sightings.popitem(last=False)
+        self._change(key, count)
+        self._sightings[key] = count + 1
+        self._sightings.move_to_end(key)
+        if len(self._sightings) > self._limits.remembered:
+            self._change(*self._sightings.popitem(last=False))
+        return count + 1 >= self._limits.sightings
+
+    def _change(self, key: Key, count: int) -> None:
+        self._changes.setdefault(key, []).append((self._num_changes, count))
+        self._num_changes += 1
+
+    def _in_demand(self, key: Key, turn: int) -> bool:
+        """Whether a prefix had been seen often enough when so many counts had changed."""
+        changes = self._changes.get(key, ())
+        later = bisect_left(changes, (turn,))
+        count = changes[later][1] if later < len(changes) else self._sightings.get(key, 0)
         return count >= self._limits.sightings

@@ -8,32 +8,38 @@ is at a position, what it has passed there stays until it is done with that posi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.tracked import Tracked
 
 
 class Kept:
-    """Keys whose chunks make no room."""
+    """Keys whose chunks make no room.
+
+    Attributes:
+        let_go: while it is the same nothing has been let go.
+    """
 
     def __init__(self, groups: BlockGroups) -> None:
         self._groups = groups
-        self._loads: dict[str, list[Key]] = {}
+        self._loads: dict[str, Sequence[Key]] = {}
         self._held: Counter[Key] = Counter()
-        self._scanned: Tracked | None = None
         self._all_tracked: Iterable[Tracked] = ()
-        self._others: set[Key] | None = set()
-        """Where the scans of others are; ``None``: not asked about yet, as most scans need no room to be made."""
-        self._at_work: set[Key] = set()
+        self._places: dict[str, Sequence[Key]] | None = {}
+        """Where the scan of each request is; ``None``: not asked about yet, as most scans need no room to be made."""
+        self._at_work: Counter[Key] = Counter()
+        """The same, of all requests."""
+        self.let_go = 0
 
     def __contains__(self, key: object) -> bool:
-        if key in self._held or key in self._at_work:
+        if key in self._held:
             return True
-        if self._others is None:
-            others = (other for other in self._all_tracked if other is not self._scanned)
-            self._others = {key for other in others for key in self._where_at(other)}
-        return key in self._others
+        if self._places is None:
+            self._places = {tracked.key: self._where_at(tracked) for tracked in self._all_tracked}
+            self._at_work.update(chain.from_iterable(self._places.values()))
+        return key in self._at_work
 
     def load_planned(self, tracked: Tracked, tokens: int) -> None:
         """A hit of so many tokens is being loaded for a request."""
@@ -46,33 +52,40 @@ class Kept:
 
     def load_ended(self, request_id: str) -> None:
         """All loads of a request have ended."""
-        for key in self._loads.pop(request_id, ()):
-            self._held[key] -= 1
-            if not self._held[key]:
-                del self._held[key]
+        self.let_go += 1
+        _take_out(self._held, self._loads.pop(request_id, ()))
 
-    def scan_begins(self, tracked: Tracked, all_tracked: Iterable[Tracked]) -> None:
-        """The scan comes to a request; those of others stay where they are until it comes to the next."""
-        self._scanned, self._all_tracked, self._others = tracked, all_tracked, None
-        self.scan_goes_on(tracked)
+    def scan_begins(self, all_tracked: Iterable[Tracked]) -> None:
+        """Until it ends, what the scan of any request is about is kept."""
+        self._all_tracked, self._places = all_tracked, None
 
-    def scan_goes_on(self, tracked: Tracked) -> None:
-        """Blocks of the request have been passed since."""
-        self._at_work = set(self._where_at(tracked))
+    def scan_moves(self, tracked: Tracked) -> None:
+        """The scan of a request has passed a block, or begins elsewhere, or the request has ended."""
+        self.let_go += 1
+        if self._places:
+            _take_out(self._at_work, self._places[tracked.key])
+            self._places[tracked.key] = keys = self._where_at(tracked)
+            self._at_work.update(keys)
 
     def scan_ends(self) -> None:
         """Nothing is scanned any more."""
-        self._scanned, self._all_tracked, self._others, self._at_work = None, (), set(), set()
+        self._all_tracked, self._places = (), {}
+        self._at_work.clear()
 
-    def _where_at(self, tracked: Tracked) -> Iterable[Key]:
+    def _where_at(self, tracked: Tracked) -> Sequence[Key]:
         """The keys at the position that a request's scan has come to, and not left: none between two of them."""
         if not any(table.blocks for table in tracked.tables):
-            return
+            return ()
         passed = [table.scanned * table.group.block_size for table in tracked.tables]
         tokens, hashes = min(passed), tracked.request.block_hashes
         if tokens and tokens == max(passed):
-            return
-        for group in self._groups:
-            place = tokens // group.block_size
-            if place < group.num_keys(hashes):
-                yield group.key(hashes, place)
+            return ()
+        places = [(group, tokens // group.block_size) for group in self._groups]
+        return [group.key(hashes, place) for group, place in places if place < group.num_keys(hashes)]
+
+
+def _take_out(counted: Counter[Key], keys: Iterable[Key]) -> None:
+    for key in keys:
+        counted[key] -= 1
+        if not counted[key]:
+            del counted[key]

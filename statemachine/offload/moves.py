@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count
+from itertools import count, tee
 from operator import itemgetter
 from typing import Any
 
@@ -96,21 +96,27 @@ class Moves:
             if moves:
                 self._moved(action, moves)
 
-    def plan_each(self, action: str, rows: Sequence[tuple[Any, ...]]) -> tuple[int, bool]:
+    def plan_each(self, action: str, rows: Iterable[tuple[Any, ...]], most: int) -> tuple[int, bool]:
         """A store of each of several rows, which begin with a request and a block, into the chunks that the pool gives.
+
+        Rows are drawn as far as they are planned, and one more: who has many makes them one by one.
+
+        Args:
+            most: not more rows than this.
 
         Returns how many were planned, and whether the others were not for want of a chunk.
         """
         first, chunks = self.next_job, self.chunks
         numbers, planned = count(first), -1
+        rows, again = tee(rows)
         try:
-            planned = self._each[action](rows, [], zip(chunks.supply(len(rows)), numbers, strict=False))
+            planned = self._each[action](rows, [], zip(chunks.supply(most), numbers, strict=False))
         finally:
             self.next_job = next(numbers)
             if planned < 0:  # it raises at a row; those before it are done
                 planned = sum(self._block_of.get(job) is not None for job in range(first, self.next_job))
-            filled = zip(count(first), rows, chunks.fills(planned), strict=False)
-            self._are_planned(action, [_JOB((job, row[0], row[1], chunk)) for job, row, chunk in filled])
+            filled = zip(chunks.fills(planned), count(first), again, strict=False)
+            self._are_planned(action, [_JOB((job, row[0], row[1], chunk)) for chunk, job, row in filled])
         return planned, chunks.ran_out
 
     def plan_loads(self, rows: Sequence[tuple[str, int, int]]) -> None:

@@ -272,6 +272,7 @@ class Running:
         self._loaded.pop(tracked.request.request_id, None)  # nothing of its load was left to be named
         for table in tracked.tables:
             table.clear()
+        tracked.no_room_at = None
         tracked.next_look = 0  # with the first tokens that it gets again
         self._looks.again(tracked)
         self._behind.pop(tracked.request.request_id, None)

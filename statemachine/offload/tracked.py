@@ -23,7 +23,6 @@ class BlockTable:
         published, scanned: blocks before these places need no more looking at.
         slid: blocks before this place have slid out of the group's window.
         observed: blocks before this place have been counted as seen; it stays when the request loses them.
-        no_room_at: ``Moves.room_made`` when the scan found no room; ``None``: it has not come to that.
     """
 
     group: BlockGroup
@@ -32,13 +31,11 @@ class BlockTable:
     scanned: int = 0
     slid: int = 0
     observed: int = 0
-    no_room_at: tuple[int, int] | None = None
 
     def clear(self) -> None:
         """The request has lost all of them."""
         self.blocks.clear()
         self.published = self.scanned = self.slid = 0
-        self.no_room_at = None
 
 
 class Found(NamedTuple):
@@ -78,6 +75,8 @@ class Tracked:
         prompt_tokens: with how many tokens it arrived.
         leaf: where in the tree of what is recent its prefix ends that was last touched.
         first_job: jobs before this one are of others, also of one that had its id.
+        no_room_at: what :meth:`Stores.room_made` was when the store scan found no room for what it has come to;
+            ``None``: it has not come to that.
     """
 
     request: RequestLike
@@ -93,6 +92,7 @@ class Tracked:
     prompt_tokens: int = 0
     first_job: int = 0
     leaf: Stretch | None = None
+    no_room_at: tuple[int, ...] | None = None
 
 
 class Requests(dict[str, Tracked]):

@@ -403,24 +403,103 @@ def test_what_a_hit_needed_makes_room_once_it_is_loaded(driver):
     assert d.machine.chunks.take() is not None
 
 
-def test_where_others_scan_is_asked_only_where_room_is_made(driver, monkeypatch):
-    """Or each request that fills a block would cost a look at all that run."""
-    asked = []
-    where_at = Kept._where_at
-    monkeypatch.setattr(Kept, "_where_at", lambda *a: asked.append(a[1].key) or where_at(*a))
+def finds_no_room(d):
+    """X, as all that is in the tier is kept."""
+    d.add("X", ["x1"])
+    d.admit("X", [[91, 92], [93, 94]])
+    assert not d.build().store_jobs
+    d.update()
 
-    def looks(chunks):
-        d = driver(chunks=chunks, groups=WINDOW)
-        asked.clear()
-        for n in range(8):
-            d.add(f"A{n}", [f"{n}/1"])
-            d.admit(f"A{n}", [[4 * n + 1, 4 * n + 2], [4 * n + 3, 4 * n + 4]])
-        d.update(completed=[job.job for job in d.build().store_jobs])
-        for n in range(8, 16):
-            d.add(f"A{n}", [f"{n}/1"])
-            d.admit(f"A{n}", [[4 * n + 1, 4 * n + 2], [4 * n + 3, 4 * n + 4]])
-        d.build()
-        return len(asked)
 
-    assert looks(chunks=32) == 16  # once for each that has something to store
-    assert looks(chunks=16) > 32
+def blocks_of_x(d):
+    d.go_on("X", 5, 0)
+    return [j.block for j in d.build().store_jobs if j.request == "X"]
+
+
+def beginning(d):
+    """Y has begun to compute what the tier has: until its scan has passed that, it stays there."""
+    stored(d, ["h1"])
+    d.add("Y", ["h1"])
+    d.admit("Y", [[1], [2]], tokens=2)
+    d.build()
+    d.update()
+
+
+def test_who_found_no_room_has_some_once_another_has_ended(driver):
+    d = driver(chunks=2, groups=WINDOW)
+    beginning(d)
+    finds_no_room(d)
+    assert not blocks_of_x(d)
+    d.update()
+    d.finish("Y")
+
+    assert blocks_of_x(d) == [91, 93]
+
+
+def test_who_found_no_room_has_some_once_another_is_preempted(driver):
+    d = driver(chunks=2, groups=WINDOW)
+    beginning(d)
+    finds_no_room(d)
+    d.go_on("X", 5, 0)
+
+    assert [j.block for j in d.build(preempted=["Y"]).store_jobs] == [91, 93]
+
+
+def test_who_found_no_room_has_some_once_the_scan_of_another_has_passed_it_over(driver):
+    d = driver(chunks=2, groups=WINDOW)
+    beginning(d)
+    finds_no_room(d)
+    d.go_on("X", 5, 0)
+    d.go_on("Y", 2, 3, [[3], [4]])
+    assert not d.build().store_jobs  # X comes before Y, whose block is in the tier
+    d.update()
+
+    assert blocks_of_x(d) == [91, 93]
+
+
+def loading(d):
+    """Y loads what the tier has."""
+    stored(d, ["h1"])
+    d.add("Y", ["h1"])
+    d.load("Y", [[1], [2]], external_blocks=1)
+    jobs = [j.job for j in d.build().load_jobs]
+    d.update()
+    return jobs
+
+
+def test_who_found_no_room_has_some_once_it_is_known_that_a_load_is_over(driver):
+    d = driver(chunks=2, groups=WINDOW)
+    jobs = loading(d)
+    finds_no_room(d)
+    d.update(completed=jobs)
+    assert not blocks_of_x(d)
+    d.update(received=["Y"])
+
+    assert blocks_of_x(d) == [91, 93]
+
+
+def test_who_found_no_room_has_some_once_another_is_looked_up_anew(driver):
+    d = driver(chunks=2, groups=WINDOW)
+    jobs = loading(d)
+    finds_no_room(d)
+    d.update(failed=jobs, received=["Y"])
+    assert not blocks_of_x(d)
+    d.update()
+    d.match("Y")
+
+    assert blocks_of_x(d) == [91, 93]
+
+
+def test_what_a_scan_has_passed_makes_room_in_the_same_step(driver):
+    """X takes the chunks of h2, Y needs it no less: what it has passed of h1 goes for that."""
+    d = driver(chunks=4, groups=WINDOW)
+    stored(d, ["h1", "h2"])
+    d.add("Y", ["h1", "h2"])
+    d.admit("Y", [[1, 2, 3], [4, 5, 6]], tokens=2)
+    d.build()
+    d.update()
+    d.add("X", ["x1"])
+    d.admit("X", [[91, 92], [93, 94]])
+    d.go_on("Y", 2, 7)
+
+    assert [j.block for j in d.build().store_jobs] == [91, 93, 2, 5]

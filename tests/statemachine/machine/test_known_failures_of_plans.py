@@ -423,11 +423,11 @@ def the_first_part_of_a_prompt_is_stored(make):
     check(d.match("B") == (4, True), "the completion is kept back while A runs")
 
 
-def _all_is_done(plan):
-    return lambda self, action, rows, first: (plan(self, action, rows, first) and len(rows), False)
+def _all_is_done(plan_each):
+    return lambda self, action, rows, most: (plan_each(self, action, rows, most) and most, False)
 
 
-@row("B-134", "a refused store is not taken for done", "g1 was never stored", patch=(Stores, "_plan", _all_is_done))
+@row("B-134", "a refused store is not taken for done", "g1 was never stored", patch=(Moves, "plan_each", _all_is_done))
 def the_tier_was_full_and_has_room_again(make):
     d = make(chunks=1)
     d.add("A", ["h1"])

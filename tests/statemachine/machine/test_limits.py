@@ -277,6 +277,52 @@ def test_a_declined_block_holds_up_nothing(driver):
     assert not d.machine._behind  # no scan goes over them again
 
 
+def test_what_is_forgotten_while_it_has_no_room_is_passed_over(driver):
+    """And it is not stored for that request when others have come to it since."""
+    d = limited(driver, chunks=1, sightings=2, remembered=2)
+    arrive(d, "A", ["h1", "h2"], 1)
+    ends(d, "A")
+    assert arrive(d, "B", ["h1", "h2"], 11) == [11]
+    d.update()
+    d.go_on("B", 9, 0)
+    assert arrive(d, "C", ["g1", "g2"], 21) == []  # behind B, for which h2 has been judged
+    d.update()
+    d.go_on("B", 9, 0)
+    assert blocks(d.build()) == []
+    for name, first in (("D", 31), ("E", 41)):
+        d.update()
+        assert arrive(d, name, ["h2"], first) == []
+    d.update(completed=[0])
+    d.go_on("B", 9, 0)
+    d.go_on("E", 5, 0)
+
+    assert blocks(d.build()) == [41]
+
+
+def test_what_is_forgotten_behind_a_request_is_stored_for_it(driver):
+    d = limited(driver, chunks=1, sightings=2, remembered=2)
+    arrive(d, "A", ["h1", "h2"], 1)
+    ends(d, "A")
+    assert arrive(d, "B", ["h1", "h2"], 11) == [11]
+    d.update(completed=[0])
+    d.go_on("B", 9, 0)
+
+    assert arrive(d, "C", ["g1", "g2"], 21) == [12]
+
+
+def test_a_block_that_waits_for_room_is_judged_by_what_came_before_its_request(driver):
+    d = limited(driver, chunks=2, sightings=2)
+    arrive(d, "A", ["h1", "h2"], 1)
+    ends(d, "A")
+    arrive(d, "B", ["g1"], 11)
+    ends(d, "B")
+    assert arrive(d, "C", ["g1", "h1", "h2", "h3"], 21) == [21, 22]
+    d.update(completed=[0, 1])
+    d.go_on("C", 17, 0)
+
+    assert arrive(d, "D", ["h1", "h3"], 31) == [23, 32]  # h3 is seen a second time, and it is D who sees it
+
+
 def test_no_room_is_not_a_choice(driver):
     d = limited(driver, chunks=1, blocks_per_request=2)
     arrive(d, "A", ["h1", "h2", "h3"], 1)

@@ -263,9 +263,11 @@ def test_who_has_found_no_room_is_gone_through_again_only_when_there_may_be_some
     """Or each step would cost what nobody has stored, all of it."""
     asked = []
     plan_each = Moves.plan_each
-    monkeypatch.setattr(
-        Moves, "plan_each", lambda self, what, rows: asked.append(len(rows)) or plan_each(self, what, rows)
-    )
+
+    def noted(self, what, rows, most):
+        return plan_each(self, what, (asked.append(row) or row for row in rows), most)
+
+    monkeypatch.setattr(Moves, "plan_each", noted)
     d = driver(chunks=1)
     d.add("A", ["h1", "h2", "h3"])
     d.admit("A", [1, 2, 3, 4])
@@ -276,7 +278,7 @@ def test_who_has_found_no_room_is_gone_through_again_only_when_there_may_be_some
         d.go_on("A", 13 + 4 * step, 4, [step + 5])
         assert not d.build().store_jobs
         d.update()
-    assert asked == [3]  # those that were there, once
+    assert asked == [("A", 1), ("A", 2)]  # up to the first that found none, once
 
     d.update(completed=[job.job])
     d.go_on("A", 25, 1)
