@@ -106,6 +106,7 @@ class Stores:
                 if first == table.published:
                     continue
                 keys = group.keys(hashes, first, table.published)
+                # What is declined stays in, as nothing: it ends a batch, and the policy hears of a batch at its end.
                 rows += (
                     () if self._declines(tracked, table, place) else (request, table.blocks[place], keys[place - first])
                     for place in self._places(table)
