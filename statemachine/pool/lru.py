@@ -12,8 +12,10 @@ class LeastRecentlyUsed:
     """One queue: what has just become ready or been of use goes last."""
 
     def __init__(self, size: int) -> None:
-        self._ring, self._end = Rings(size), size
-        self.earlier, self.later = self._ring.earlier, self._ring.later
+        self._end = size
+        self._ring = Rings(size)
+        self.earlier = self._ring.earlier
+        self.later = self._ring.later
 
     def ready(self, chunk: int, hash_: Hash) -> None:
         """See :class:`EvictionPolicy`."""
