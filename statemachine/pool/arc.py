@@ -62,7 +62,7 @@ class AdaptiveReplacement:
 
     def run_touched(self, first: int, last: int) -> None:
         """See :class:`MovesRuns`: all have been used again before."""
-        self._rings.move(first, last, self._again_end)
+        self._rings.move_run(first, last, self._again_end)
 
     def gone(self, chunk: int, *, evicted: bool) -> None:
         """See :class:`EvictionPolicy`."""
@@ -88,7 +88,7 @@ class AdaptiveReplacement:
 
     def _used_again(self, chunk: int, later: int) -> None:
         if self._is_again[chunk]:
-            self._rings.move(chunk, chunk, later)
+            self._rings.move(chunk, later)
         else:
             self._rings.take(chunk)
             self._num_once -= 1

@@ -24,15 +24,15 @@ class LeastRecentlyUsed:
 
     def touched(self, chunk: int) -> None:
         """See :class:`EvictionPolicy`."""
-        self._ring.move(chunk, chunk, self._end)
+        self._ring.move(chunk, self._end)
 
     def touched_before(self, chunk: int, later: int) -> None:
         """See :class:`EvictionPolicy`: just before ``later``."""
-        self._ring.move(chunk, chunk, later)
+        self._ring.move(chunk, later)
 
     def run_touched(self, first: int, last: int) -> None:
         """See :class:`MovesRuns`."""
-        self._ring.move(first, last, self._end)
+        self._ring.move_run(first, last, self._end)
 
     def gone(self, chunk: int, *, evicted: bool) -> None:
         """See :class:`EvictionPolicy`."""

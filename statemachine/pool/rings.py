@@ -34,7 +34,12 @@ class Rings:
         earlier, later = self._before[chunk], self._after[chunk]
         self._after[earlier], self._before[later] = later, earlier
 
-    def move(self, first: int, last: int, later: int) -> None:
+    def move(self, chunk: int, later: int) -> None:
+        """A chunk goes just before another in its ring or elsewhere, or before a ring's end."""
+        self.take(chunk)
+        self.put(chunk, later)
+
+    def move_run(self, first: int, last: int, later: int) -> None:
         """A run of chunks in one ring, from its first to its last, goes just before another, or a ring's end."""
         before, after = self._before, self._after
         earlier, following = before[first], after[last]
