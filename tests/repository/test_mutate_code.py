@@ -174,7 +174,7 @@ text = (room / "plural.py").read_text().replace('plural: str = ""', 'plural: str
 assert code_trials.change("plural.py", "counted", text) == 1
 assert counted(2, "ox") == "2 oxen"
 queue = LeastRecentlyUsed(3)
-text = (room / "pool/lru.py").read_text().replace("chunk = self._after[self._end]", "chunk = self._end")
+text = (room / "pool/lru.py").read_text().replace("self._ring.walk(self._end)", "iter(())")
 assert code_trials.change("pool/lru.py", "LeastRecentlyUsed.order", text) == 1
 queue.ready(1, b"")
 assert list(queue.order()) == []
