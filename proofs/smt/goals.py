@@ -19,7 +19,7 @@ from interlock.spec.language import terms as T
 
 AT_ONCE_S = 0.3
 """With nothing but what the goal itself says of the state before."""
-CHOSEN_S = 1.0
+CHOSEN_S = 0.4
 """With a choice of hypotheses, the first time."""
 OTHERWISE: tuple[dict[str, float | bool], ...] = (
     {"qi.eager_threshold": 20.0},
