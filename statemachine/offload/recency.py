@@ -15,6 +15,7 @@ from interlock.statemachine.offload.rules import GroupRules, Place
 from interlock.statemachine.offload.stretches import Stretches
 from interlock.statemachine.offload.tracked import Tracked
 from interlock.statemachine.pool import MovesRuns
+from interlock.statemachine.port import Hash
 
 Ranked = tuple[bool, int, int, int]
 """A chunk behind what ranks it in a touch: of a full group, where it ends, since when it has been there."""
@@ -30,7 +31,8 @@ class Recency:
         self._by_hash = moves.ledger.inverse("chunk_hash")
         self._clock = 0
         self._came_at = [0] * moves.chunks.size
-        self._last_hit: tuple[str, int, int | None] | None = None
+        self._last_hit: tuple[Hash, int, int | None] | None = None
+        """Of which prompt, which its last hash names: an id comes again, and a session takes tokens back."""
         self.stretches: Stretches | None = None
         """Of the group of full attention, if there is one, and they come behind what is kept for windows, head last.
 
@@ -42,9 +44,9 @@ class Recency:
 
     def hit(self, tracked: Tracked, tokens: int) -> None:
         """A lookup has answered with a hit of so many tokens from the start of the prompt."""
-        this = (tracked.key, tokens, tracked.first_hit)
+        this = (tracked.request.block_hashes[-1], tokens, tracked.first_hit)
         if this == self._last_hit:
-            return  # and nothing has been touched since
+            return  # and nothing has been touched since, or has come
         spans: list[Span] = []
         for group in self._groups:
             needed = since = group.kind.first_needed(tokens)
@@ -87,6 +89,7 @@ class Recency:
 
     def came(self, chunk: int, key: Key) -> None:
         """A chunk has a place in the order."""
+        self._last_hit = None
         self._clock += 1
         self._came_at[chunk] = self._clock
         if self.stretches is not None:

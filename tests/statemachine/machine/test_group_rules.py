@@ -128,6 +128,50 @@ def test_a_request_that_comes_back_keeps_states_as_its_hit_count_says(driver, hi
     assert d.machine._tracked["B"].first_hit == (12 if hit_count == "last" else 4)
 
 
+def test_a_hit_of_another_prompt_under_the_same_id_is_recent(driver):
+    d, of_h = a_stored_prompt(driver, chunks=12)
+    d.add("Y", ["g1", "g2", "g3"])
+    d.admit("Y", [[1, 2, 3, 4], [5, 6, 7, 8]])
+    jobs = d.build().store_jobs
+    d.update(completed=[j.job for j in jobs])
+    d.finish("Y")
+    d.step()
+    d.add("A", ["h1", "h2", "h3"])
+    assert d.match("A") == (12, True)
+    assert d.machine.chunks.ready[-1] == of_h[0]
+    d.finish("A")
+    d.step()
+    d.add("A", ["g1", "g2", "g3"])
+    assert d.match("A") == (12, True)
+
+    assert d.machine.chunks.ready[-1] == next(j.chunk for j in jobs if j.block == 1)
+
+
+def test_a_hit_is_more_recent_than_what_a_finished_request_has_stored_since(driver):
+    """B waits for blocks; meanwhile A, for whose stores there was no room until its last step was over, is stored."""
+    d, (full, state) = a_stored_prompt(driver, hashes=("h1",), chunks=4)
+    d.add("L", ["h1"])
+    d.load("L", [[1], [2]], external_blocks=1)
+    d.add("X", ["x1"])
+    d.admit("X", [[3, 4], [5, 6]])
+    stores = [j.job for j in d.build().store_jobs]
+    d.update()
+    d.add("A", ["a1"])
+    d.admit("A", [[7, 8], [9, 10]])
+    assert not d.build().store_jobs
+    d.update(failed=stores)
+    d.add("B", ["h1"])
+    d.match("B")
+    d.step()
+    d.finish("A")
+    d.match("B")
+    assert len(d.build().store_jobs) == 2
+    d.update()
+    d.match("B")
+
+    assert list(d.machine.chunks.policy.order())[-2:] == [state, full]
+
+
 def test_a_lookup_of_one_group_stops_at_a_second_and_asks_a_window_about_everything(driver):
     two = driver(chunks=8, groups=STATE, options=with_rules(groups="single"))
     two.add("A", ["h1"])
