@@ -43,6 +43,8 @@ class GroupedStores(Stores):
     ) -> None:
         super().__init__(moves, groups, behind, choice)
         self._recency, self._kept, self._tracked, self._record = recency, kept, tracked, record
+        self._no_room_at: tuple[int, ...] | None = None
+        """What :attr:`room_made` was when this scan found none: there is none for the next request either."""
 
     @property
     def room_made(self) -> tuple[int, ...]:
@@ -54,6 +56,7 @@ class GroupedStores(Stores):
         if self._choice is not None:
             self._choice.see(behind)
         self._kept.scan_begins(self._tracked.values())
+        self._no_room_at = None
         for tracked in behind:
             if tracked.no_room_at == self.room_made and self._is_candidate(tracked, *self._rows(tracked, 1)[0]):
                 continue
@@ -79,9 +82,10 @@ class GroupedStores(Stores):
                 self._pass("lost", tracked, table, place)
                 at += 1
             else:
-                stored, full = self._store(tracked, rows, at)
+                known_full = self._no_room_at == self.room_made and self._could_store(tracked, table, place)
+                stored, full = (0, True) if known_full else self._store(tracked, rows, at)
                 if full:
-                    tracked.no_room_at = self.room_made
+                    tracked.no_room_at = self._no_room_at = self.room_made
                     return
                 at += stored
                 if not stored:

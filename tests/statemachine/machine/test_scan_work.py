@@ -117,6 +117,17 @@ def test_with_several_groups_a_step_with_room_for_one_block_reads_as_much_howeve
     assert read(4) == read(40)
 
 
+def test_with_several_groups_the_tier_is_searched_for_room_once_and_not_for_each_request(driver, monkeypatch):
+    """To find that nothing makes room costs a look at all chunks."""
+    stuck = Stuck(driver, 4, groups=WINDOW)
+    monkeypatch.setattr(stuck.d.machine.chunks, "take", lambda *_: searched.append(1))
+    searched = []
+    stuck.d.update(completed=[stuck.job.job])
+
+    assert stuck.step()[0] == []
+    assert len(searched) == 1
+
+
 def test_where_scans_are_is_asked_once_where_room_is_made_and_again_of_whose_moves(driver, monkeypatch):
     """And not at all where there is room: or each request that fills a block would cost a look at all that run."""
     asked, where_at = [], Kept._where_at
