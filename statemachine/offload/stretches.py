@@ -23,9 +23,9 @@ class Stretch:
     Args:
         parent: the stretch of the places before; ``None`` at the head.
         start, end: the places, from the first to before the last.
-        key: of the last place.
+        key, before: of the last place, and of the one before it, if that is known.
         first, last: its ends in the policy's order: chunks of its last place, and of its first; ``None`` without any.
-        grows: what comes next of a prompt may join it, because it is the end of one only.
+        grows: what comes next of a prompt may join it, because no other goes on from it.
         stale: it is not a stretch any more, and no part of any prompt.
     """
 
@@ -33,6 +33,7 @@ class Stretch:
     start: int
     end: int
     key: Key | None = None
+    before: Key | None = None
     first: int | None = None
     last: int | None = None
     grows: bool = True
@@ -62,8 +63,7 @@ class Stretches:
         Returns:
             The stretch that these places end with.
         """
-        if leaf is None or leaf.end > places or not self._is_of(leaf, hashes):
-            leaf = None
+        leaf = self._still_of(leaf, hashes, places)
         if leaf is None or leaf.end < places:
             leaf = self._walk(leaf, hashes, places)
         stretch = leaf
@@ -77,8 +77,16 @@ class Stretches:
         """A chunk has a place in the order now: it lies outside of every stretch, also of one that has its place."""
         self._at[chunk] = None
         self._end(self._holes.pop(key, None))
+        shorter: Stretch | None = None
         for other in self._slots(key):
-            self._end(self._at[other])
+            stretch, self._at[other] = self._at[other], None
+            if stretch is not None and stretch.grows and stretch.before is not None and stretch.key == key:
+                self._loses(stretch, other)
+                shorter = stretch
+            else:
+                self._end(stretch)
+        if shorter is not None:  # somebody computes the same at the same time: that must not cost the whole prefix
+            shorter.end, shorter.key, shorter.before = shorter.end - 1, shorter.before, None
 
     def gone(self, chunk: int, key: Key) -> None:
         """A chunk leaves the order, and has not yet."""
@@ -87,6 +95,10 @@ class Stretches:
             return
         if not self._slots(key):
             self._holes[key] = stretch
+        self._loses(stretch, chunk)
+
+    def _loses(self, stretch: Stretch, chunk: int) -> None:
+        """A chunk is of a stretch no more, and has its place in the order still."""
         if stretch.first == stretch.last:
             stretch.first = stretch.last = None
         elif chunk == stretch.first:
@@ -94,14 +106,16 @@ class Stretches:
         elif chunk == stretch.last:
             stretch.last = self._order.earlier(chunk)
 
-    def _is_of(self, leaf: Stretch, hashes: Sequence[Hash]) -> bool:
-        """Whether a prompt still has all of a leaf's path. (A turn of a session may take its last tokens back.)"""
-        if leaf.end > self._group.num_keys(hashes) or leaf.key != self._group.key(hashes, leaf.end - 1):
-            return False
-        stretch: Stretch | None = leaf
-        while stretch is not None and not stretch.stale:
+    def _still_of(self, leaf: Stretch | None, hashes: Sequence[Hash], places: int) -> Stretch | None:
+        """What a prompt still has of a leaf's path. (A turn of a session may take its last tokens back.)"""
+        stretch = leaf
+        while stretch is not None:
+            if stretch.stale:
+                leaf = stretch.parent
             stretch = stretch.parent
-        return stretch is None
+        while leaf is not None and (leaf.end > places or leaf.key != self._group.key(hashes, leaf.end - 1)):
+            leaf = leaf.parent
+        return leaf
 
     def _walk(self, leaf: Stretch | None, hashes: Sequence[Hash], places: int) -> Stretch | None:
         """Goes on from the end of a leaf, along stretches that are there, and makes those that are not."""
@@ -124,7 +138,7 @@ class Stretches:
                 stretch = self._split(stretch, place, keys[first - base : place - base])
             if leaf is not None:
                 leaf.grows = False
-            stretch.parent, stretch.grows = leaf, False
+            stretch.parent = leaf
             leaf = stretch
         return leaf
 
@@ -141,7 +155,7 @@ class Stretches:
         """The leaf with one place more, or a new one behind it."""
         if leaf is None or not leaf.grows:
             leaf = Stretch(leaf, place, place)
-        leaf.end, leaf.key = place + 1, key
+        leaf.end, leaf.key, leaf.before = place + 1, key, leaf.key
         if not slots:
             self._holes[key] = leaf
         for chunk in reversed(slots):

@@ -10,7 +10,10 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.errors import UnsupportedGroups
 from interlock.statemachine.lookup import FullAttention, Mamba, SlidingWindow
 from interlock.statemachine.machine import KVOffloadScheduler
+from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.rules import GroupRules, Place
+from interlock.statemachine.offload.stretches import Stretches
+from interlock.statemachine.pool.lru import LeastRecentlyUsed
 
 H = 4
 STATE = (FullAttention(H), Mamba(H))
@@ -295,6 +298,70 @@ def test_what_a_store_moves_does_not_grow_with_its_prompt(driver, monkeypatch, p
 
     assert moved(16) == moved(128)
     assert max(moved(128)) < 16
+
+
+def test_what_is_stored_once_more_at_the_end_of_a_prompt_is_not_moved_with_what_comes_before_it():
+    """By a finished request, say: nobody touches that."""
+    group, hashes, order, slots = BlockGroups.of(STATE, H)[0], ["a", "b", "c"], LeastRecentlyUsed(4), {}
+    stretches, leaf = Stretches(order, group, lambda key: slots.get(key, ()), 4), None
+
+    def comes(chunk, place):
+        key = group.key(hashes, place)
+        order.ready(chunk, key)
+        slots.setdefault(key, []).append(chunk)
+        stretches.came(chunk, key)
+
+    for place in range(3):
+        comes(place, place)
+        leaf = stretches.touch(leaf, hashes, place + 1)
+    comes(3, 2)
+    stretches.touch(None, hashes, 2)
+
+    assert list(order.order()) == [2, 3, 1, 0]
+
+
+@pytest.mark.parametrize("policy", ["lru", "arc"])
+@pytest.mark.parametrize("apart", [0, 3])
+def test_what_is_looked_at_for_those_who_compute_the_same_does_not_grow_with_their_prompt(
+    driver, monkeypatch, policy, apart
+):
+    """Side by side, each block of theirs is stored twice; from some block on they may part.
+
+    The order is that of touching chunk by chunk.
+    """
+
+    def looked_at(length, *, at_once=True):
+        d = driver(chunks=4 * length + 80, groups=STATE, options={"policy": policy})
+        if not at_once:
+            d.machine._recency.stretches = None
+        blocks = iter(range(1, 100 * length))
+        for name in "AB":
+            d.add(name, [f"{at}" for at in range(length)], tokens=H * (length + 12))
+            d.admit(name, [[next(blocks) for _ in range(length + 12)] for _ in STATE], tokens=H * length)
+        d.update(completed=[job.job for job in d.build().store_jobs])
+        looks, find = [], Stretches._find
+        monkeypatch.setattr(Stretches, "_find", lambda *of: looks.append(of) or find(*of))
+        touched = d.machine.chunks.policy
+        run_touched = touched.run_touched
+        monkeypatch.setattr(touched, "run_touched", lambda *run: looks.append(run) or run_touched(*run))
+        counts, orders = [], []
+        for turn in range(10):
+            for name in "AB":
+                parted = name if apart and turn >= apart else ""
+                d.requests[name].block_hashes.append(f"{parted}{length + turn}")
+                d.go_on(name, H * (length + turn), H)
+            looks.clear()
+            jobs = d.build().store_jobs
+            assert len(jobs) == 2 * len(STATE)
+            d.update(completed=[job.job for job in jobs])
+            counts.append(len(looks))
+            orders.append(list(touched.order()))
+        return counts[1:apart] + counts[apart + 1 :], orders
+
+    counts, orders = looked_at(16)
+    assert orders == looked_at(16, at_once=False)[1]
+    assert counts == looked_at(128)[0]
+    assert max(counts) < 16
 
 
 def test_what_a_prefill_moves_does_not_grow_with_the_window(driver, monkeypatch):
