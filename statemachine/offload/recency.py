@@ -46,7 +46,7 @@ class Recency:
         """A lookup has answered with a hit of so many tokens from the start of the prompt."""
         this = (tracked.request.block_hashes[-1], tokens, tracked.first_hit)
         if this == self._last_hit:
-            return  # and nothing has been touched since, or has come
+            return  # and nothing has come since: stores and what they touch do
         spans: list[Span] = []
         for group in self._groups:
             needed = since = group.kind.first_needed(tokens)
@@ -66,7 +66,6 @@ class Recency:
 
         Each touches what a hit of so many tokens needs. What the next touches as well is moved with that.
         """
-        self._last_hit = None
         touches = [[self._stored(group, tokens) for group in self._groups] for tokens in dict.fromkeys(ends)]
         for spans, following in pairwise(touches):
             passed = [
@@ -97,7 +96,6 @@ class Recency:
 
     def gone(self, chunk: int, key: Key) -> None:
         """A chunk leaves the order."""
-        self._last_hit = None
         if self.stretches is not None:
             self.stretches.gone(chunk, key)
 

@@ -113,6 +113,15 @@ class Pools(RuleBasedStateMachine):
 TestPools = Pools.TestCase
 
 
+def test_under_arc_what_is_of_use_before_a_chunk_used_once_is_used_again() -> None:
+    policy = AdaptiveReplacement(2)
+    policy.ready(0, "a")
+    policy.ready(1, "b")
+    policy.touched_before(0, 1)
+
+    assert list(policy.order()) == [1, 0]
+
+
 @pytest.mark.parametrize(("policy", "survives"), [("lru", False), ("arc", True)])
 def test_what_is_used_again_survives_a_long_document_under_arc_only(policy: str, survives: bool) -> None:
     tier = Tier(policy)

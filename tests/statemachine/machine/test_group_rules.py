@@ -320,6 +320,20 @@ def test_what_is_stored_once_more_at_the_end_of_a_prompt_is_not_moved_with_what_
     assert list(order.order()) == [2, 3, 1, 0]
 
 
+def test_a_prompt_that_has_taken_its_last_tokens_back_does_not_touch_what_they_were():
+    group, order = BlockGroups.of(STATE, H)[0], LeastRecentlyUsed(4)
+    slots = {group.key(["a", "b", "c", "z"], place): (place,) for place in range(4)}
+    stretches = Stretches(order, group, lambda key: slots.get(key, ()), 4)
+    for key, (chunk,) in slots.items():
+        order.ready(chunk, key)
+        stretches.came(chunk, key)
+    leaf = stretches.touch(None, ["a", "b", "c"], 3)
+    stretches.touch(None, ["z"], 1)
+    stretches.touch(leaf, ["a", "b", "x"], 3)
+
+    assert list(order.order()) == [2, 3, 1, 0]
+
+
 @pytest.mark.parametrize("policy", ["lru", "arc"])
 @pytest.mark.parametrize("apart", [0, 3])
 def test_what_is_looked_at_for_those_who_compute_the_same_does_not_grow_with_their_prompt(
