@@ -145,11 +145,8 @@ class Stretches:
     def _find(self, key: Key) -> tuple[Sequence[int], Stretch | None]:
         """The chunks of a key, and the stretch that has its place, with all of them."""
         slots = self._slots(key)
-        holders = [self._at[chunk] for chunk in slots] if slots else [self._holes.get(key)]
-        if holders.count(holders[0]) < len(holders):
-            for holder in holders:
-                self._end(holder)
-        return slots, None if holders[0] is None or holders[0].stale else holders[0]
+        holder = self._at[slots[0]] if slots else self._holes.get(key)  # one has all: see came
+        return slots, None if holder is None or holder.stale else holder
 
     def _grown(self, leaf: Stretch | None, place: int, key: Key, slots: Sequence[int]) -> Stretch:
         """The leaf with one place more, or a new one behind it."""
