@@ -33,9 +33,12 @@ from interlock.spec.groups.vocabulary import (
     c,
     c2,
     chunk_key,
+    coverage,
     cursor,
     g,
     g2,
+    groups_known,
+    hit_count,
     hit_end,
     hit_pin,
     occupied,
@@ -58,6 +61,7 @@ from interlock.spec.groups.vocabulary import (
     sequence,
     slot_group,
     slot_position,
+    touch_order,
     used_slots,
     wanted,
     window,
@@ -466,5 +470,20 @@ WITNESSES = (
     _witness(
         "two-readers-of-a-slot", exists(r, r2, c, r.ne(r2) & pinned(r, c) & pinned(r2, c)),
         "Two requests' hits keep one slot.", TWO_READERS,
+    ),
+    _witness(
+        "an-offered-chunk-is-passed-over",
+        exists(c2, recency.before(c2, c) & ready(c2) & ~exists(r, pinned(r, c2)) & ~could_go(c2)),
+        "The tier makes room although the least recently used chunk was just offered to a scan: the next one goes.",
+        RECENCY_OF_GROUPS, actions=("evict_oldest",), source="contract 3.2, I-45", applies=~groups_known.is_("single"),
+    ),
+    _witness(
+        "a-pinned-chunk-is-passed-over",
+        exists(c2, recency.before(c2, c) & exists(r, pinned(r, c2))),
+        "The tier makes room although a load keeps the least recently used chunk: the next one goes.",
+        RECENCY_AGAIN, actions=("evict_oldest",), source="contract 3.2, I-40",
+        # Elsewhere two positions are too few: what a hit does not need is never the more recent of two chunks.
+        applies=window.is_("one") & ~prompt_end.is_("dropped") & hit_count.is_("first", "last")
+        & ~touch_order.is_("reversed") & coverage.is_("equal", "load_wider"),
     ),
 )  # fmt: skip

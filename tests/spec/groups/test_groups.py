@@ -7,20 +7,26 @@ from typing import Any
 import pytest
 from support.counterexamples import Judge, names
 
+from interlock.proofs.mutation.changes import with_action
 from interlock.spec.groups import SPECIFICATION
 from interlock.spec.groups.hits import could_be_loaded
+from interlock.spec.groups.predicates import is_pinned, offered, ready
 from interlock.spec.groups.vocabulary import (
     c,
+    c2,
     precedes,
     prompt_state,
     prompt_states,
     q,
     q2,
     r,
+    recency,
+    slot_position,
     slot_state,
     slot_states,
 )
-from interlock.spec.language.terms import exists
+from interlock.spec.language.actions import need
+from interlock.spec.language.terms import Term, exists, forall
 
 judge = Judge(SPECIFICATION, engine="plain")
 
@@ -153,3 +159,23 @@ def test_a_pending_chunk_of_no_hit_is_no_reason_to_wait(slice_: str) -> None:
     assert judge.reachable(slice_, pending & exists(r, prompt_state(r).eq(prompt_states["waiting"])))
     assert judge.always(slice_, ~hit_is_ready, "match_later")
     assert judge.holds(slice_, "lookup-waits-for-its-own-chunks-only")
+
+
+@pytest.mark.parametrize(
+    ("kept_back", "slice_", "witness"),
+    [
+        (~offered(slot_position(c2)), "recency_again", "groups-a-pinned-chunk-is-passed-over"),
+        (~is_pinned(c2), "recency_of_groups", "groups-an-offered-chunk-is-passed-over"),
+    ],
+    ids=["a pinned one stops it", "an offered one stops it"],
+)
+def test_a_tier_that_makes_no_room_behind_what_is_kept_is_noticed(kept_back: Term, slice_: str, witness: str) -> None:
+    """The least recently used chunk is kept, and no other goes: every eviction that is left is right; there are fewer."""
+    evict = SPECIFICATION.action("evict_oldest")
+    first = need("least-recently-used", forall(c2, recency.before(c2, c) >> ~(ready(c2) & kept_back)), policy=True)
+    stops = evict.model_copy(update={"guard": tuple(first if g.id == first.id else g for g in evict.guard)})
+    faulty = Judge(with_action(SPECIFICATION, "evict_oldest", stops), engine="plain")
+
+    assert judge.holds(slice_, witness)
+    assert not faulty.holds(slice_, witness)
+    assert faulty.holds(slice_, "needed-chunk-is-more-recent")
