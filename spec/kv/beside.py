@@ -12,6 +12,10 @@ _SLIDES = (
     "add_request", "allocate", "publish", "plan_store", "plan_lazy_store", "slide_out", "finish", "rest",
     "order_flush", "build_connector_meta", "run_step", "copy_store", "report", "update_from_output", "acknowledge",
 )  # fmt: skip
+_COPIES = (
+    "add_request", "allocate", "publish", "plan_store", "evict", "finish", "rest",
+    "order_flush", "build_connector_meta", "run_step", "copy_store", "report", "update_from_output", "acknowledge",
+)  # fmt: skip
 
 BESIDE = (
     Slice(
@@ -19,6 +23,13 @@ BESIDE = (
         remove=(*_LOADS, *_FAILURES, "reset_cache", "slide_out", "admit_loaded", "preempt", "skip_store", "hit"),
         scope={**_ONE, "chunk": 2, "hash": 2},
         doc="A store into one chunk, or its eviction, beside another that holds a prefix, with content.",
+    ),
+    Slice(
+        name="two_served",
+        remove=tuple(a.name for a in ACTIONS if a.name not in _COPIES),
+        drop=("gpu_value", "cpu_value", "due", "due_value", "expects", "kept"),
+        scope={**_ONE, "block": 2, "chunk": 2, "job": 2},
+        doc="Two blocks of one prefix are stored, and one of its two chunks is evicted; no content.",
     ),
     Slice(
         name="two_failing",

@@ -8,7 +8,7 @@ LAZY = "lazy_store"
 TINY, IDLE, BUSY, RESET, RESET_LOAD = "tiny", "last_step", "busy", "reset", "reset_load"
 THREE, BROKEN = "three_workers", "failing_load"
 WINDOWED, LOADED_WAITS = "windowed", "loaded_waits"
-TWO_CHUNKS, TWO_FAILING, TWO_SLIDE = "two_chunks", "two_failing", "two_blocks_slide"
+TWO_CHUNKS, TWO_FAILING, TWO_SLIDE, TWO_SERVED = "two_chunks", "two_failing", "two_blocks_slide", "two_served"
 EVERY = (
     TINY, DEDUP, STORE, FINISH, FINISH_TWICE, PARTIAL, LOAD, LOAD_ACK, IDLE, BUSY, RESET, RESET_LOAD, LAZY,
     THREE, BROKEN, WINDOWED,

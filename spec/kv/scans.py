@@ -18,6 +18,7 @@ from interlock.spec.kv.coverage import (
     STORE,
     TINY,
     TWO_CHUNKS,
+    TWO_SERVED,
 )
 from interlock.spec.kv.judging import is_stored, live_load, live_store
 from interlock.spec.kv.vocabulary import (
@@ -174,7 +175,7 @@ EVICTION_EXCUSES = ActionProperty(
         "An eviction excuses the blocks that were passed over and have their prefix in no other chunk that lookup "
         "finds. The word that scans have for other blocks stays."
     ),
-    slices=(TINY, STORE, PARTIAL, TWO_CHUNKS),
+    slices=(TINY, STORE, PARTIAL, TWO_CHUNKS, TWO_SERVED),
     only_in_slices="no log shows the word that scans have, and each eviction would ask about every block",
     applies=store_mode.is_("eager"),
     actions=("evict",),

@@ -191,6 +191,11 @@ def _other_prefixes(t: T.Term) -> T.Term | None:
     return ~t if both else None
 
 
+def _no_chunk_beside(t: T.Term) -> T.Term | None:
+    """No other chunk is looked at."""
+    return FALSE if isinstance(t, T.Exists) else None
+
+
 def _held_for_what_is_ahead(a: Action) -> Action:
     """An item keeps its slot up to the last place at which the prompt has it, taken there or not."""
     _p = position.var("px")
@@ -374,6 +379,10 @@ ACTIONS = {
     ),
     "an eviction excuses nothing while another prefix is there": (
         "kv", "two_chunks", "evict", _said_otherwise("scan_result", _other_prefixes), "computed-and-kept-is-served",
+    ),
+    "an eviction excuses what another chunk serves": (
+        "kv", "two_served", "evict", _said_otherwise("scan_result", _no_chunk_beside),
+        "an-eviction-excuses-what-was-served-by-its-chunk",
     ),
     "a flush saves any prefix, whatever its source holds": (
         "kv", "tiny", "run_step", _said_otherwise("cpu_value", _whatever_is_there),
