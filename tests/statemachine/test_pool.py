@@ -104,6 +104,8 @@ class Pools(RuleBasedStateMachine):
     def arc_keeps_its_bounds(self) -> None:
         policy = self.tier.pool.policy
         if isinstance(policy, AdaptiveReplacement):
+            rings = [list(policy._rings.walk(end)) for end in (policy._once_end, policy._again_end)]
+            assert [policy._num_once, policy._num_again] == [*map(len, rings)]
             assert 0 <= policy.target <= SIZE
             assert policy._num_once + len(policy._once_evicted) <= SIZE
             assert policy._remembered() <= 2 * SIZE
