@@ -49,7 +49,15 @@ from interlock.spec.shared.sorts import request, worker
 from interlock.spec.tiers.predicates import in_flight
 from interlock.spec.tiers.tasks_vocabulary import b as task_b
 from interlock.spec.tiers.tasks_vocabulary import in_table, stored, t2, task_state, task_states
-from interlock.spec.tiers.vocabulary import client_state, client_states, o, o2, operation_kind, operation_kinds
+from interlock.spec.tiers.vocabulary import (
+    client_state,
+    client_states,
+    cpu_slot_states,
+    o,
+    o2,
+    operation_kind,
+    operation_kinds,
+)
 from interlock.spec.tiers.vocabulary import r as client
 from interlock.spec.tiers.vocabulary import r2 as other_client
 
@@ -194,6 +202,11 @@ def _other_prefixes(t: T.Term) -> T.Term | None:
 def _no_chunk_beside(t: T.Term) -> T.Term | None:
     """No other chunk is looked at."""
     return FALSE if isinstance(t, T.Exists) else None
+
+
+def _also_of_a_stale_slot(t: T.Term) -> T.Term | None:
+    """Whether a reset has forgotten the slot is not asked."""
+    return TRUE if isinstance(t, T.Eq) and cpu_slot_states["pending"] in (t.left, t.right) else None
 
 
 def _held_for_what_is_ahead(a: Action) -> Action:
@@ -429,6 +442,10 @@ ACTIONS = {
     "a promotion under the id of a store from the GPU is taken for another one": (
         "tiers", "tier_promote", "plan_promotion",
         _unless("operation_kind", operation_kind(o).eq(operation_kinds["fill"])), "a-promotion-is-planned-as-one",
+    ),
+    "a late fill of a forgotten slot pins it for who waits for another": (
+        "tiers", "tier_reset_late", "fill_done", _said_otherwise("slot_pins", _also_of_a_stale_slot),
+        "pins-equal-outstanding-users",
     ),
     "a promotion that ends stays known under its request while another is under way": (
         "tiers", "tier_rounds", "fill_done", _unless("operation_for", exists(o, o.ne(o2) & in_flight(o))),
