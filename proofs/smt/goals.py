@@ -17,8 +17,10 @@ from interlock.proofs.smt.parts import parts
 from interlock.proofs.smt.values import Expr
 from interlock.spec.language import terms as T
 
-AT_ONCE_S = 0.3
-"""With nothing but what the goal itself says of the state before."""
+AT_ONCE_S = 0.15
+"""With nothing but what the goal itself says of the state before, and as the same was proved of other actions."""
+AS_BEFORE = 2
+"""So many of the last choices of hypotheses for the same goal are tried first: most goals need the same again."""
 CHOSEN_S = 0.4
 """With a choice of hypotheses, the first time."""
 OTHERWISE: tuple[dict[str, float | bool], ...] = (
@@ -51,6 +53,8 @@ class Goals:
     _terms: dict[str, T.Term] = field(init=False, default_factory=dict)
     _formulas: dict[str, Expr] = field(init=False, default_factory=dict)
     _needed: Needed = field(init=False)
+    _proved_with: dict[tuple[str, int], dict[tuple[str, ...], None]] = field(init=False, default_factory=dict)
+    """By claim and goal of it, with which hypotheses it was proved of other actions, the last at the end."""
 
     def __post_init__(self) -> None:
         for claim in (*self.invariants, *self.encoding.ranges):
@@ -75,14 +79,25 @@ class Goals:
         uses: list[Uses] = []
         for n, goal in enumerate(parts(o.claim.term)):
             with_ = known[n] if n < len(known) else None
-            answer, used = self._one(solver, o, goal, deadline, with_, patience)
+            before = self._proved_with.setdefault((o.claim.name, n), {})
+            answer, used = self._one(solver, o, goal, deadline, with_, patience, [*before][-AS_BEFORE:])
             if answer != "proved":
                 return answer, ()
             uses.append(used)
+            if used:
+                before.pop(used, None)
+                before[used] = None
         return "proved", tuple(uses)
 
     def _one(
-        self, solver: Solver, o: Obligation, goal: T.Term, deadline: float, known: Uses, patience: float
+        self,
+        solver: Solver,
+        o: Obligation,
+        goal: T.Term,
+        deadline: float,
+        known: Uses,
+        patience: float,
+        before: Sequence[tuple[str, ...]],
     ) -> tuple[Answer, Uses]:
         step = None if o.step is None else self.encoding.step(o.step)
         negated = z3.Not(self.encoding.formula(goal, step))
@@ -98,7 +113,9 @@ class Goals:
 
         if solver == "z3":
             own = [n for n in self._terms if n.partition("#")[0] == o.claim.name]
-            chosen = self._choose(self._by_nearness(goal, hypotheses), fixed, params, negated, own, deadline, patience)
+            tried = [tuple(own), *([n for n in names if n in hypotheses] for names in reversed(before))]
+            near_first = self._by_nearness(goal, hypotheses)
+            chosen = self._choose(near_first, fixed, params, negated, tried, deadline, patience)
             if isinstance(chosen, tuple):
                 return "proved", chosen
             if chosen == "failed":
@@ -116,7 +133,7 @@ class Goals:
         fixed: Sequence[Expr],
         params: Sequence[Expr],
         negated: Expr,
-        own: Sequence[str],
+        tried: Sequence[Sequence[str]],
         by: float,
         patience: float,
     ) -> tuple[str, ...] | Answer:
@@ -126,9 +143,10 @@ class Goals:
             formulas = [*fixed, *(hypotheses[n] for n in names), negated]
             return check_z3(self.encoding.values, formulas, min(seconds * patience, by - time.monotonic()), options)
 
-        if said(own, AT_ONCE_S) == "proved":
-            return tuple(own)
-        so_far = tuple(own)
+        for names in tried:
+            if said(names, AT_ONCE_S) == "proved":
+                return tuple(names)
+        so_far = tuple(tried[0])
         answers: dict[tuple[str, ...], Answer] = {}
         for sizes in self._sizes():
             found = self._needed.choice(sizes, hypotheses, fixed, params, negated, so_far, by)
