@@ -150,6 +150,21 @@ def test_a_hit_of_another_prompt_under_the_same_id_is_recent(driver):
     assert d.machine.chunks.ready[-1] == next(j.chunk for j in jobs if j.block == 1)
 
 
+def test_a_hit_of_who_comes_back_makes_its_states_recent_also_right_after_the_same_hit_of_another(driver):
+    """It keeps the states since its first hit, the other only the last: the same prompt, and the same hit, and more."""
+    d, chunks = a_stored_prompt(driver, chunks=12)
+    d.add("B", ["h1", "h2", "h3"])
+    d.add("C", ["h1", "h2", "h3"])
+    d.machine._tracked["B"].first_hit = 4
+    assert d.match("C") == (12, True)
+    before = d.machine.chunks.ready
+    assert d.match("B") == (12, True)
+
+    named = dict(zip(chunks, ["f1", "s1", "f2", "s2", "f3", "s3"], strict=True))
+    orders = [" ".join(named[c] for c in order) for order in (before, d.machine.chunks.ready)]
+    assert orders == ["s1 s2 s3 f3 f2 f1", "s3 s2 s1 f3 f2 f1"]
+
+
 def test_a_hit_is_more_recent_than_what_a_finished_request_has_stored_since(driver):
     """B waits for blocks; meanwhile A, for whose stores there was no room until its last step was over, is stored."""
     d, (full, state) = a_stored_prompt(driver, hashes=("h1",), chunks=4)

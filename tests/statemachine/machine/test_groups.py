@@ -457,6 +457,17 @@ def test_who_found_no_room_has_some_once_the_scan_of_another_has_passed_it_over(
     assert blocks_of_x(d) == [91, 93]
 
 
+def test_who_has_nothing_to_store_is_done_in_the_step_in_which_another_finds_no_room(driver):
+    d = driver(chunks=2, groups=WINDOW)
+    beginning(d)
+    d.add("X", ["x1"])
+    d.admit("X", [[91, 92], [93, 94]])
+    d.go_on("Y", 2, 3, [[3], [4]])
+    assert not d.build().store_jobs
+
+    assert set(d.machine._behind) == {"X"}
+
+
 def loading(d):
     """Y loads what the tier has."""
     stored(d, ["h1"])
