@@ -58,8 +58,13 @@ def test_a_sticky_check_puts_off_what_cannot_depend_on_it() -> None:
 
 def test_a_check_that_is_taken_for_a_miss_gives_the_longer_hit_away() -> None:
     found = _checked("nothing-longer-is-left-out", unresolved_chunk="missing")
-    assert found[-1] == "ask(request0, group0, position0)"
-    assert "check_begun(group0, position1)" in found
+
+    # Of either group, of which the explorers find one or the other first: they are each other's mirror image.
+    assert [
+        group
+        for group in ("group0", "group1")
+        if found[-1] == f"ask(request0, {group}, position0)" and f"check_begun({group}, position1)" in found
+    ]
 
 
 def test_none_has_no_length() -> None:
