@@ -78,7 +78,7 @@ class StoreChoice:
         self._seen: dict[tuple[str, int, int], bool] = {}
         """Of those, the places that were new, and whether each is in demand."""
         self._changes: dict[Key, list[tuple[int, int]]] = {}
-        """Of the counts that have changed since: the how manieth change it was, and the count before it."""
+        """Of the counts that have changed since: the number of the change, and the count before it."""
         self._num_changes = 0
 
     def see(self, requests: Iterable[Tracked]) -> None:
