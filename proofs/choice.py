@@ -40,10 +40,14 @@ def explore_with(
         symmetry: visit one state per orbit, which only the vectorised engine can; counts are then of orbits.
 
     Raises:
-        NoDevice: there is no CUDA device.
+        NoDevice: there is no CUDA device, or the plain engine is to run on one.
         ValueError: symmetry is asked of the plain engine, or of sorts that are not interchangeable.
     """
     stop_at = list(stop_at)
+    if engine == "plain" and device != "cpu":
+        from interlock.proofs.vectorised.backend import NoDevice  # noqa: PLC0415
+
+        raise NoDevice("the plain explorer runs on the CPU only", "use --engine vectorised, or --device cpu")
     if symmetry and engine == "plain":
         raise ValueError("the plain engine knows no symmetry: use the vectorised one")
     if engine == "auto" and device == "cpu" and not symmetry:

@@ -17,6 +17,7 @@ from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language import terms as T
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.system import Step
+from interlock.statemachine.plural import counted
 from interlock.statemachine.sparse import Arguments, Missing, StepFault, Value
 from interlock.statemachine.sparse.faults import point
 from interlock.statemachine.trace import Trace, TraceError, TraceEvent, read_trace
@@ -85,7 +86,7 @@ def run_explain(
     count = len(read.events)
     if not 0 <= step < count:
         fix = f"name one of 0 to {count - 1}" if count else "record some"
-        raise TraceError(read.name, f"has no event {step}, it has {count}", fix)
+        raise TraceError(read.name, f"has no event {step}: it has {counted(count, 'event')}, counted from 0", fix)
     exact = names_its_hidden_steps(read, preset=preset, switches=switches, judge=judge, bounds=bounds, spec=spec)
     made = setting(spec, read.header, f"{read.name}:1", preset=preset, switches=switches, judge=judge)
     replayer = Replayer(made, bounds=bounds, follow_hidden=exact)

@@ -137,17 +137,17 @@ class Formulas:
                 )
                 new, slot = code(node, here), self._layout.index(name, place)
                 if new != f"s[{slot}]":
-                    yield f"  n[{slot}] = {new}"
+                    yield f"  n[{slot}] = +({new})"  # a truth value as a number
         yield f"  out.append(({number}, normal(n)))"
 
     def _normal(self) -> Callable[[list[int]], State]:
-        """Undefined exactly outside the domains, truth values as numbers."""
+        """Undefined exactly outside the domains."""
         lines = ["def normal(s):"]
         for name, names, node in self._domains:
             for place in product(*(range(self._layout.system.size(a.sort)) for a in self._layout.variable(name).args)):
                 reading = Reading(self._layout, dict(zip(names, place, strict=True)), {})
                 lines.append(f" if not {code(node, reading)}: s[{self._layout.index(name, place)}] = {UNDEFINED}")
-        lines.append(" return tuple(map(int, s))")
+        lines.append(" return tuple(s)")
         scope: dict[str, Any] = {}
         exec("\n".join(lines), scope)
         return scope["normal"]  # type: ignore[no-any-return]

@@ -27,7 +27,7 @@ from interlock.statemachine.trace import TraceEvent, header, write_trace
 DEPTH_MAX = 16
 SECONDS_MAX = 60.0
 """For all scopes together; each gets half of what is left, the last one all of it."""
-STATES_MAX = 5_000
+STATES_MAX = 20_000
 """Of a slice, in which the explorer looks for a run first."""
 Change = Callable[[System], System]
 

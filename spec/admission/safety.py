@@ -277,6 +277,14 @@ SCAN_IS_WHOLE = ActionProperty(
     actions=("end_waiting_loop",),
     formula=forall(r, (blockless(r) | is_(r, "loaded")) >> visited(r)),
 )
+RUNNING_LOOP_STOPS_FOR_BLOCKS = ActionProperty(
+    id="running-loop-stops-only-for-blocks",
+    source="contract Q20, Q21",
+    doc="The running loop leaves out a running request only while no block is free.",
+    slices=EVERY,
+    actions=("end_running_loop",),
+    formula=somebody(lambda q: is_(q, "running") & ~scheduled_now(q)) >> free().eq(0),
+)
 RUNNING_ARE_SCHEDULED = Invariant(
     id="running-are-scheduled",
     source="contract Q9 to Q11, Q20, Q21",
@@ -376,7 +384,8 @@ SAFETY: tuple[Property, ...] = (
     BLOCKS_ADD_UP, DEFERRED_HOLDS_NOTHING, HOLDER_IS_ALIVE, NO_CIRCULAR_WAIT, DRAIN_BLOCKS_NOBODY, SOMEBODY_GOES_ON,
     SCHEDULED_HAS_BLOCKS, ORDER_IS_TOTAL, STEPS_IN_FLIGHT, NO_WRITER, NO_LOAD_UNDER_A_WRITER,
     BEHIND_THEIR_STEP, PARKED_BEHIND_THE_LAST, LOAD_STILL_WRITES, YIELDS_BLOCKS,
-    LEAVES_THE_REST, HOLDERS_FIRST, NO_OVERTAKING, STOPS_FOR_BLOCKS, SCAN_IS_WHOLE, RUNNING_ARE_SCHEDULED,
+    LEAVES_THE_REST, HOLDERS_FIRST, NO_OVERTAKING, STOPS_FOR_BLOCKS, SCAN_IS_WHOLE, RUNNING_LOOP_STOPS_FOR_BLOCKS,
+    RUNNING_ARE_SCHEDULED,
     STORABLE_HAS_BLOCKS, VISITS_IN_A_PASS, NO_ADMISSION_AFTER, REASON_TO_STEP,
     NOT_WHILE_FREES_COME,
     NOT_WHILE_FREE,

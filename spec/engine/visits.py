@@ -177,7 +177,7 @@ retry = Action(
     name="retry", event="retry", params=(r,), site=SCHEDULER,
     fires=(fire("status", r),),
     guard=(VISITING, need("has-no-tokens", computed(r).eq(0))),
-    updates=(leave_untold(), *let_go(), assign(external(r), 0)),
+    updates=(*let_go(), assign(external(r), 0)),
     fairness=Fairness.STRONG,
     fairness_why="requests that hold KV are visited first in every pass that visits any",
     source="contract Q15",

@@ -13,6 +13,7 @@ from interlock.spec.groups.coverage import (
     RECENCY_OF_GROUPS,
     RECENCY_OF_HITS,
     REPORTS,
+    STORED_AGAIN,
     TWO_READERS,
     TWO_STORES,
 )
@@ -236,6 +237,30 @@ WINDOWS_GO_FIRST = Invariant(
         c, c2, occupied(c) & occupied(c2) & wanted(c) & wanted(c2) & windowed(slot_group(c)) & ~windowed(slot_group(c2))
     ),
 )  # fmt: skip
+_same_kind = windowed(slot_group(c)).eq(windowed(slot_group(c2)))
+_same_position = slot_position(c).eq(slot_position(c2))
+NEW_IS_LAST_OF_ITS_RANK = ActionProperty(
+    id="a-new-chunk-is-the-last-of-its-rank",
+    source="contract 5(d) _touch: between chunks of one rank the order is what it was, and what is stored joins last",
+    doc=(
+        "Of the chunks that a store makes recent, the new one is evicted after those at its position in groups of its "
+        "kind."
+    ),
+    slices=(RECENCY_OF_GROUPS, RECENCY_OF_HITS),
+    actions=("plan_store",),
+    formula=Primed(
+        body=forall(c2, (c2.ne(c) & occupied(c2) & wanted(c2) & _same_kind & _same_position) >> recency.before(c2, c))
+    ),
+)
+_stays_before = Primed(body=occupied(c) & occupied(c2) & wanted(c) & wanted(c2)) >> Primed(body=recency.before(c, c2))
+RANKS_KEEP_THEIR_ORDER = ActionProperty(
+    id="chunks-of-one-rank-keep-their-order",
+    source="contract 5(d) _touch: between chunks of one rank the order is what it was",
+    doc="Of two chunks that a hit makes recent, of one position and kind of group, the one that went first still does.",
+    slices=(RECENCY_OF_GROUPS, RECENCY_OF_HITS),
+    actions=("match",),
+    formula=forall(c, c2, (recency.before(c, c2) & _same_kind & _same_position) >> _stays_before),
+)
 EVICTED_FOR_ROOM = ActionProperty(
     id="nothing-evicted-while-there-is-room",
     source="contract 3.2 prepare_store; known failures, family EFFECT",
@@ -346,7 +371,7 @@ ONE_SLOT_PER_KEY = Invariant(
         "In a pool with one slot per key no two slots hold one chunk of one group: a second store of a hash is "
         "impossible. A chunk of seeds 004 is a slot with a hash attribute, of which several may have one hash."
     ),
-    slices=EVERY,
+    slices=(STORED_AGAIN, *EVERY),
     applies=chunk_key.is_("hash"),
     formula=forall(
         c, c2,

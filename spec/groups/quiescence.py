@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from interlock.spec.groups.coverage import ENDS, REPORTS, SOURCES, TWO_FENCES, TWO_SLIDE, TWO_STORES
+from interlock.spec.groups.coverage import (
+    ENDS,
+    OF_TWO,
+    REPORTS,
+    SOURCES,
+    STORED_AGAIN,
+    TWO_FENCES,
+    TWO_SLIDE,
+    TWO_STORES,
+)
 from interlock.spec.groups.settings import SLICES
 from interlock.spec.groups.vocabulary import c, in_step, prompt_state, prompt_states, r, slot_state, slot_states
 from interlock.spec.language.properties import Quiescence
 from interlock.spec.language.terms import FALSE, forall
 
-_STEPPING = (SOURCES, TWO_STORES, TWO_SLIDE, ENDS, TWO_FENCES, REPORTS)
+_STEPPING = (SOURCES, OF_TWO, TWO_STORES, TWO_SLIDE, ENDS, STORED_AGAIN, TWO_FENCES, REPORTS)
 
 _AT_REST = Quiescence(
     id="groups-rest-with-nothing-pending",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from interlock.spec.groups.coverage import (
     ENDS,
     LOOKUP,
+    OF_TWO,
     RECENCY,
     RECENCY_AGAIN,
     RECENCY_OF_GROUPS,
     RECENCY_OF_HITS,
     REPORTS,
     SOURCES,
+    STORED_AGAIN,
     TWO_FENCES,
     TWO_READERS,
     TWO_SLIDE,
@@ -133,6 +135,13 @@ SLICES = (
         doc="Blocks that leave a window, of one or two, while a store reads them: fences, flushes, stale ids; content.",
     ),
     Slice(
+        name=OF_TWO,
+        remove=(*_NO_LOOKUP, *_LEAVING, *_STRAYS, "evict_any", "complete_store", "skip_chunk", "advance_cursor"),
+        drop=(*_COUNTS, *_RECENCY, *_STRAY_STATE, "hit_end", "owed"),
+        scope={"request": 2, "group": 1, "position": 3, "chunk": 1, "block": 2},
+        doc="A block leaves the window of one request, which may store it, and is given to another; content.",
+    ),
+    Slice(
         name=TWO_STORES,
         remove=(*_NO_LOOKUP, *_LEAVING, *_STRAYS, "evict_any", "complete_store"),
         drop=(*_COUNTS, *_STRAY_STATE, "hit_end"),
@@ -145,6 +154,13 @@ SLICES = (
         drop=(*_COUNTS, *_RECENCY, *_STRAY_STATE, "hit_end", "owed"),
         scope={"request": 1, "group": 2, "position": 1, "chunk": 1, "block": 1},
         doc="Requests that end, or are preempted, while their stores go on, and their block is used again; content.",
+    ),
+    Slice(
+        name=STORED_AGAIN,
+        remove=(*_NO_LOOKUP, *_STRAYS, "slide_out"),
+        drop=(*_COUNTS, *_RECENCY, *_STRAY_STATE, "hit_end", "owed"),
+        scope={"request": 1, "group": 1, "position": 1, "chunk": 2, "block": 1},
+        doc="A request that comes back to a chunk that it has stored, or is storing, with room for a second one.",
     ),
     Slice(
         name=TWO_FENCES,

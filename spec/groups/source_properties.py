@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.groups import properties as P
-from interlock.spec.groups.coverage import ENDS, EVERY, ORDERED, REPORTS, SOURCES, TWO_FENCES, TWO_STORES
+from interlock.spec.groups.coverage import ENDS, EVERY, OF_TWO, ORDERED, REPORTS, SOURCES, TWO_FENCES, TWO_STORES
 from interlock.spec.groups.hit_counts import HIT_COUNTS
 from interlock.spec.groups.hits import in_last_window
 from interlock.spec.groups.predicates import running
@@ -58,7 +58,7 @@ from interlock.spec.language.properties import ActionProperty, Invariant, LeadsT
 from interlock.spec.language.terms import Primed, exists, forall
 
 b2 = block.var("b2")
-READING = (SOURCES, TWO_STORES, ENDS)
+READING = (SOURCES, OF_TWO, TWO_STORES, ENDS)
 """Slices in which workers read the sources of stores, in steps."""
 
 SOURCE_STABLE = Invariant(
@@ -352,6 +352,7 @@ PROPERTIES: tuple[Property, ...] = (
     P.RETURNED_IS_LOADABLE, P.HIT_IS_LONGEST, P.NO_HIT_MISSED, P.PENDING_DEFERS, P.PENDING_DEFERS_NONE,
     P.ADMITTED_STAYS_LOADABLE, P.PINNED_STAYS, P.PIN_HAS_A_READER, P.HIT_HAS_PINS, P.AFTER_PROMPT,
     P.USELESS_FIRST, P.NEEDED_IS_RECENT, P.NEEDED_IS_RECENT_FROM_BLOCKS, P.WINDOWS_GO_FIRST,
+    P.NEW_IS_LAST_OF_ITS_RANK, P.RANKS_KEEP_THEIR_ORDER,
     P.EVICTED_FOR_ROOM, P.EVICTED_IS_STORED, P.ARRIVES_ONCE, P.ENDS_ONCE, P.SCAN_STARTS,
     P.SCAN_PASSES_ONCE, P.CURSOR_ADVANCES, P.LOADED_IS_PASSED,
     P.LATER_FOR_A_REASON, P.OFFERED_IS_KEPT, P.PASSED_IS_SERVED, P.ONE_SLOT_PER_KEY,

@@ -306,7 +306,7 @@ RESERVED_IS_EMPTY = ActionProperty(
     policy=True,
     source="contract 3.2, I-31, I-40",
     doc="What an evicted or newly reserved chunk held is gone for good, unless a stale load still reads it.",
-    slices=(TINY, FINISH, PARTIAL, RESET, LAZY),
+    slices=(TINY, FINISH, PARTIAL, RESET, RESET_LOAD, LAZY),
     actions=("plan_store", "plan_finish_store", "plan_lazy_store", "evict"),
     formula=_holds_nothing | exists(j2, stale_load(j2) & job_chunk(j2).eq(c)),
 )

@@ -39,6 +39,7 @@ from interlock.spec.kv.vocabulary import (
     c,
     chunk_state,
     chunk_states,
+    fresh,
     holds,
     idle,
     j,
@@ -54,6 +55,7 @@ from interlock.spec.kv.vocabulary import (
     phase,
     phases,
     r,
+    reads_current,
     request_state,
     request_states,
     store_mode,
@@ -271,6 +273,16 @@ FLUSHED_FOR_A_REASON = ActionProperty(
     formula=must_flush(j) | _all_finished,
 )
 
+PLANNED_WITHOUT_FLUSH = ActionProperty(
+    id="a-planned-store-is-flushed-only-if-its-block-is-gone",
+    policy=True,
+    source="contract J5, R-28, 2.1 flush sources",
+    doc="The plan of a store demands its flush only if its block was given away in the same schedule().",
+    slices=(TINY, FINISH, FINISH_TWICE),
+    actions=("plan_store", "plan_finish_store"),
+    formula=Primed(body=must_flush(j)) >> (fresh(b) & ~Primed(body=reads_current(j))),
+)
+
 ENGINE_RESTS = Invariant(
     id="engine-rests-with-nothing-pending",
     policy=True,
@@ -301,5 +313,6 @@ OWNERSHIP = (
     ALLOCATION_FLUSHES_ITS_OWN,
     LAST_STEP_FLUSHES,
     FLUSHED_FOR_A_REASON,
+    PLANNED_WITHOUT_FLUSH,
     ENGINE_RESTS,
 )

@@ -163,14 +163,13 @@ def flush_is_due(j: Term) -> Term:
 
 
 def work_is_reported() -> Term:
-    """The connector reports pending work: a job is open, or a request has just finished and may be stored."""
-    just_finished = exists(r2, request_state(r2).eq(request_states["finished"]))
+    """The connector reports pending work: a job is open."""
     forgotten = stale_work.is_("included") & exists(_j, stale(_j))
-    return idle.is_("flush", "drain") & (just_finished | exists(_j, live(_j)) | forgotten)
+    return idle.is_("flush", "drain") & (exists(_j, live(_j)) | forgotten)
 
 
 def something_to_do() -> Term:
-    """The engine has a reason to step: a request, one that has just finished, or work that the connector reports."""
+    """The engine has a reason to step: a request (also one that has just finished), or work that is reported."""
     return exists(r2, request_state(r2).ne(request_states["absent"])) | work_is_reported()
 
 

@@ -119,8 +119,8 @@ SLICES = (
         name="reset_load",
         remove=(*_GROUPS, *_FAILURES, *_ENDS, "evict", "preempt", "hit", "skip_store"),
         drop=("kept", "scan_result"),
-        scope={"request": 2, "block": 2, "chunk": 1, "job": 2, "worker": 1, "hash": 1},
-        doc="The cache is reset while a load is open, and its chunk is stored into again, with content.",
+        scope={"request": 2, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 1},
+        doc="The cache is reset while a load is open, and its chunk, or one beside it, is stored into, with content.",
     ),
     Slice(
         name="dedup",

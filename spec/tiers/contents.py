@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from interlock.spec.language.properties import ActionProperty, Invariant
-from interlock.spec.language.terms import exists, forall
+from interlock.spec.language.terms import Primed, exists, forall, ite
 from interlock.spec.tiers.coverage import (
     BACKUP,
     BACKUP_TWO,
     EVERY,
     MIXED,
+    RESET_LATE,
     RESET_READ,
     RESET_WRITE,
     RESETTING,
@@ -16,7 +17,7 @@ from interlock.spec.tiers.coverage import (
     RETRIEVE_TWO,
 )
 from interlock.spec.tiers.judging import has_hit, live, writes
-from interlock.spec.tiers.predicates import is_kind, is_ready
+from interlock.spec.tiers.predicates import fills, is_kind, is_ready
 from interlock.spec.tiers.vocabulary import (
     before_reset,
     c,
@@ -28,12 +29,15 @@ from interlock.spec.tiers.vocabulary import (
     file_value,
     h,
     o,
+    operation_key,
     operation_slot,
     operation_state,
     operation_states,
     r,
     slot_key,
+    tier_reset,
     tier_values,
+    unreadable,
 )
 
 STALE_IS_OLD = Invariant(
@@ -108,6 +112,44 @@ EVICTED_AFTER_BACKUP = ActionProperty(
     formula=file_value(slot_key(c)).eq(tier_values["right"]),
 )
 
+_its_slot = operation_slot(o).eq(c)
+_is_its = cpu_slot_state(c).ne(cpu_slot_states["absent"]) & slot_key(c).eq(operation_key(o))
+_as_it_was = ite(before_reset(o), tier_values["outdated"], tier_values["right"])
+COPY_IS_AS_OLD = ActionProperty(
+    id="a-copied-slot-is-as-old-as-its-copy",
+    source="contract R-62, I-43; the content oracle",
+    doc=(
+        "A copy from the GPU leaves what was right when it began, from before a reset or not, and garbage in a slot "
+        "that is another key's by then."
+    ),
+    slices=(RESET_WRITE, RESET_LATE),
+    actions=("gpu_copy",),
+    formula=forall(
+        c,
+        (fills(o) & _its_slot) >> Primed(body=cpu_slot_value(c)).eq(ite(_is_its, _as_it_was, tier_values["garbage"])),
+    ),
+)
+READ_INTO_ANOTHERS_SLOT = ActionProperty(
+    id="a-late-read-makes-garbage-of-anothers-slot",
+    source="B-043 vllm #44541; contract R-62; the content oracle",
+    doc="A file that is read into a slot which is another key's by then, or nobody's, leaves garbage there.",
+    slices=(RESET_READ,),
+    applies=tier_reset.is_("frees_in_flight"),
+    actions=("tier_read", "tier_read_raises"),
+    formula=forall(
+        c,
+        (live(o) & _its_slot & ~_is_its & ~unreadable(h)) >> Primed(body=cpu_slot_value(c)).eq(tier_values["garbage"]),
+    ),
+)
+WRITE_FROM_ANOTHERS_SLOT = ActionProperty(
+    id="a-late-write-makes-garbage-of-its-file",
+    source="B-043 vllm #44541; contract R-62; the content oracle",
+    doc="A file that is written from a slot which is another key's by then, or nobody's, is garbage.",
+    slices=(RESET_WRITE,),
+    applies=tier_reset.is_("frees_in_flight"),
+    actions=("tier_write",),
+    formula=(~live(o) | exists(c, _its_slot & ~_is_its)) >> Primed(body=file_value(h)).eq(tier_values["garbage"]),
+)
 LOAD_READS_KEY = ActionProperty(
     id="retrieval-reads-its-key",
     source="contract I-43, R-62; the content oracle",

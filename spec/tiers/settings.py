@@ -398,5 +398,13 @@ EXPECTATIONS = (
         "fails", "tier_lookup", "a-shorter-second-answer-keeps-no-pin",
         "the pin of the first answer stays, and nobody will drop it", repeated_match="pins_again",
     ),
+    expect(
+        "holds", "tier_reset_read", "a-late-read-makes-garbage-of-anothers-slot", "what fails there fails for that",
+        tier_reset="frees_in_flight",
+    ),
+    expect(
+        "holds", "tier_reset_write", "a-late-write-makes-garbage-of-its-file", "two keys, and a slot for one of them",
+        scope={"hash": 2}, tier_reset="frees_in_flight",
+    ),
     expect("holds", "tier_mixed", "pins-equal-outstanding-users", "the seed has the sound values", "seed"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ import pytest
 from interlock.proofs import choice
 from interlock.proofs.check import run_check
 from interlock.proofs.explorer.search import Limits
+from interlock.proofs.vectorised.backend import NoDevice
 from interlock.spec.language.specification import UnknownName
 
 DOUBLE = "no-block-stored-twice-in-flight"
@@ -84,6 +85,11 @@ def test_symmetry_keeps_verdicts_and_leaves_leads_to_to_the_plain_engine():
 def test_symmetry_is_not_for_the_plain_engine():
     with pytest.raises(ValueError, match="use the vectorised one"):
         run_check(slices=["store"], engine="plain", symmetry=True)
+
+
+def test_the_plain_engine_is_not_for_a_gpu():
+    with pytest.raises(NoDevice, match="the plain explorer runs on the CPU only"):
+        run_check(slices=["tiny"], engine="plain", device="cuda")
 
 
 @pytest.mark.parametrize("wrong", [{"engine": "quick"}, {"device": "tpu"}])

@@ -57,6 +57,7 @@ from interlock.spec.tiers.vocabulary import (
     o2,
     operation_kind,
     operation_kinds,
+    tier_values,
 )
 from interlock.spec.tiers.vocabulary import r as client
 from interlock.spec.tiers.vocabulary import r2 as other_client
@@ -204,6 +205,18 @@ def _no_chunk_beside(t: T.Term) -> T.Term | None:
     return FALSE if isinstance(t, T.Exists) else None
 
 
+def _of_any_chunk(t: T.Term) -> T.Term | None:
+    """Whose chunk a job copies is not looked at."""
+    return TRUE if isinstance(t, T.Eq) and T.symbols(t) == {"job_chunk"} else None
+
+
+def _ranks_turned_round(t: T.Term) -> T.Term | None:
+    """Of two chunks at one position the order is the other way round."""
+    position_, *tie = t.args if isinstance(t, T.And) else (t,)
+    is_tie = isinstance(position_, T.Eq) and [T.symbols(x) for x in tie] == [{"older"}]
+    return position_ & ~tie[0] if is_tie else None
+
+
 def _also_of_a_stale_slot(t: T.Term) -> T.Term | None:
     """Whether a reset has forgotten the slot is not asked."""
     return TRUE if isinstance(t, T.Eq) and cpu_slot_states["pending"] in (t.left, t.right) else None
@@ -225,6 +238,30 @@ def _key_of_the_last_block(a: Action) -> Action:
             "updates": tuple(u.model_copy(update={"value": blocks}) if u.symbol == "keys" else u for u in a.updates)
         }
     )
+
+
+def _nothing_is_outdated(t: T.Term) -> T.Term | None:
+    """Old values are taken for none."""
+    return tier_values["none"] if t == tier_values["outdated"] else None
+
+
+def _zeroed_of_its_owner_only(t: T.Term) -> T.Term | None:
+    """What another request has recorded of the block stays."""
+    r2, r_ = request.var("r2"), request.var("r")
+    zeroed = isinstance(t, T.Ite) and t.then == FALSE and T.symbols(t.orelse) == {"recorded"}
+    return t.model_copy(update={"cond": t.cond & r2.eq(r_)}) if isinstance(t, T.Ite) and zeroed else None
+
+
+def _however_many_are_free(a: Action) -> Action:
+    """The running loop ends while somebody could still be given a block."""
+
+    def leaf(t: T.Term) -> T.Term | None:
+        return TRUE if isinstance(t, T.Eq) and T.symbols(t) == {"free_blocks"} else None
+
+    guard = tuple(
+        c.model_copy(update={"term": T.transform(c.term, leaf)}) if c.id == "loop-is-over" else c for c in a.guard
+    )
+    return a.model_copy(update={"guard": guard})
 
 
 def _said_everywhere(leaf: Callable[[T.Term], T.Term | None]) -> Callable[[Action], Action]:
@@ -396,6 +433,37 @@ ACTIONS = {
     "an eviction excuses what another chunk serves": (
         "kv", "two_served", "evict", _said_otherwise("scan_result", _no_chunk_beside),
         "an-eviction-excuses-what-was-served-by-its-chunk",
+    ),
+    "a store leaves what its chunk held while a load of another is stale": (
+        "kv", "reset_load", "plan_store", _said_otherwise("cpu_value", _of_any_chunk),
+        "a-chunk-that-changes-hands-holds-nothing",
+    ),
+    "a block that is given away is forgotten only where its new owner has it": (
+        "groups", "sources_of_two", "allocate_block", _said_everywhere(_zeroed_of_its_owner_only),
+        "store-source-is-of-its-request",
+    ),
+    "every store at the finish is flushed": (
+        "kv", "at_finish", "plan_finish_store", _sets("must_flush", True),
+        "a-planned-store-is-flushed-only-if-its-block-is-gone",
+    ),
+    "every store that is planned is flushed": (
+        "kv", "at_finish", "plan_store", _sets("must_flush", True),
+        "a-planned-store-is-flushed-only-if-its-block-is-gone",
+    ),
+    "the running loop ends where a block is free": (
+        "admission", "preemption", "end_running_loop", _however_many_are_free, "running-loop-stops-only-for-blocks",
+    ),
+    "what a copy from before a reset leaves is nothing": (
+        "tiers", "tier_reset_write", "gpu_copy", _said_everywhere(_nothing_is_outdated),
+        "a-copied-slot-is-as-old-as-its-copy",
+    ),
+    "a store puts its chunk before those of its rank": (
+        "groups", "recency_of_groups", "plan_store", _said_otherwise("older", _ranks_turned_round),
+        "a-new-chunk-is-the-last-of-its-rank",
+    ),
+    "a hit turns the chunks of a rank round": (
+        "groups", "recency_of_groups", "match", _said_otherwise("older", _ranks_turned_round),
+        "chunks-of-one-rank-keep-their-order",
     ),
     "a flush saves any prefix, whatever its source holds": (
         "kv", "tiny", "run_step", _said_otherwise("cpu_value", _whatever_is_there),

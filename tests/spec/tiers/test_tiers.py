@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from support.counterexamples import Judge
 
+from interlock.proofs.check import run_check
+from interlock.spec.language import terms as T
+from interlock.spec.language.actions import Action
+from interlock.spec.language.terms import TRUE
 from interlock.spec.tiers import SPECIFICATION
 
 judge = Judge(SPECIFICATION)
@@ -24,6 +28,36 @@ def test_failed_read_is_tried_for_ever() -> None:
     assert found.count("file_vanishes") == 1
     assert found.count("promotion_failed") >= 2
     assert "admit" not in found
+
+
+@pytest.mark.parametrize(
+    ("slice_", "property_", "action", "scope"),
+    [
+        ("tier_reset_read", "a-late-read-makes-garbage-of-anothers-slot", "tier_read", None),
+        ("tier_reset_write", "a-late-write-makes-garbage-of-its-file", "tier_write", {"hash": 2}),
+    ],
+)
+def test_bytes_under_another_key_count_as_garbage(
+    slice_: str, property_: str, action: str, scope: dict[str, int] | None
+) -> None:
+    """Where a reset frees slots that are in use, what fails must fail for the bytes that end up in them."""
+
+    def whose(t: T.Term) -> T.Term | None:
+        return TRUE if isinstance(t, T.Eq) and "slot_key" in T.symbols(t) else None
+
+    def blind(a: Action) -> Action:
+        updates = [
+            u.model_copy(update={"value": T.transform(u.value, whose)}) if u.symbol.endswith("_value") else u
+            for u in a.updates
+        ]
+        return a.model_copy(update={"updates": tuple(updates)})
+
+    actions = tuple(blind(a) if a.name == action else a for a in SPECIFICATION.actions)
+    faulty = SPECIFICATION.model_copy(update={"actions": actions})
+    (run,) = run_check(
+        spec=faulty, slices=[slice_], properties=[property_], scope=scope, sets={"tier_reset": "frees_in_flight"}
+    ).runs
+    assert run.properties == {property_: "violated"}
 
 
 def test_hanging_store_defers_whoever_asks() -> None:
