@@ -308,7 +308,8 @@ class KVOffloadScheduler:
         if lost and self._request_state.get(tracked.key) == "scheduled":
             self._running.preempted(request_id)  # between steps, of which the next metadata would have told
         del self._tracked[request_id]
-        self._scan_moves(tracked)
+        if self._kept is not None:
+            self._kept.scan_is_over(tracked)
         self._ended.add(request_id)
         self._loads.forget(tracked)
         self._running.finished(tracked)
@@ -346,6 +347,7 @@ class KVOffloadScheduler:
                 table.scanned = 0
                 if table.published:
                     self._behind[request] = tracked
+            self._scan_moves(tracked)
         return succeeds
 
     def _reported(self, counts: Mapping[int, int]) -> Iterable[int]:
@@ -371,6 +373,8 @@ class KVOffloadScheduler:
                     self._kept.load_planned(tracked, tokens)
                 for table in tracked.tables:  # the scan goes on behind the hit
                     table.scanned = tokens // table.group.block_size
+        if self._kept is not None:
+            self._kept.scan_starts(tracked)
         self._loads.forget(tracked)  # while it runs it is not asked about
 
     def _scan_moves(self, tracked: Tracked) -> None:

@@ -55,7 +55,7 @@ class GroupedStores(Stores):
         """See the base class."""
         if self._choice is not None:
             self._choice.see(behind)
-        self._kept.scan_begins(self._tracked.values())
+        self._kept.scans_begin()
         self._no_room_at = None
         for tracked in behind:
             if tracked.no_room_at == self.room_made and self._is_candidate(tracked, *self._rows(tracked, 1)[0]):
@@ -63,7 +63,7 @@ class GroupedStores(Stores):
             self._scan(tracked)
             if all(t.scanned >= t.published for t in tracked.tables):
                 del self._behind[tracked.request.request_id]
-        self._kept.scan_ends()
+        self._kept.scans_end()
 
     def store_what_was_kept(self) -> None:
         """See the base class. Whoever has come under the id of one that has ended has no part in these jobs."""

@@ -146,4 +146,4 @@ def test_where_scans_are_is_asked_once_where_room_is_made_and_again_of_whose_mov
         return len(asked)
 
     assert looks(chunks=32) == 0
-    assert looks(chunks=16) == 16 + 16  # each once, and with each block that is stored
+    assert looks(chunks=16) == 16 + 15  # each once, and with each block that is stored but the last
