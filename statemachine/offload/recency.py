@@ -123,10 +123,8 @@ class Recency:
         places = max((min(last, group.num_keys(hashes)) for group, _, last in spans if not group.windowed), default=0)
         if not places:
             return None
-        stretch = tracked.leaf = stretches.touch(tracked.leaf, hashes, places)
-        while stretch is not None and stretch.first is None:
-            stretch = stretch.parent
-        return None if stretch is None else stretch.first
+        tracked.leaf, least = stretches.touch(tracked.leaf, hashes, places)
+        return least
 
     def _in_order(self, tracked: Tracked, spans: Iterable[Span]) -> Sequence[int]:
         """The slots in use for the blocks of spans, as far as they have keys; the one first that is evicted first."""

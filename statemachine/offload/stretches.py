@@ -54,24 +54,25 @@ class Stretches:
         self._holes: WeakValueDictionary[Key, Stretch] = WeakValueDictionary()
         """From the keys of places without a chunk to the stretch; while some prompt or chunk is of it."""
 
-    def touch(self, leaf: Stretch | None, hashes: Sequence[Hash], places: int) -> Stretch | None:
+    def touch(self, leaf: Stretch | None, hashes: Sequence[Hash], places: int) -> tuple[Stretch | None, int | None]:
         """The first places of a prompt are more recent than anything else.
 
         Args:
             leaf: what this has returned for the same request the last time.
 
         Returns:
-            The stretch that these places end with.
+            The stretch that these places end with, and the least recent chunk of theirs, if there is one.
         """
         leaf = self._still_of(leaf, hashes, places)
         if leaf is None or leaf.end < places:
             leaf = self._walk(leaf, hashes, places)
-        stretch = leaf
+        stretch, least = leaf, None
         while stretch is not None:
             if stretch.first is not None and stretch.last is not None:
                 self._order.run_touched(stretch.first, stretch.last)
+                least = stretch.first if least is None else least
             stretch = stretch.parent
-        return leaf
+        return leaf, least
 
     def came(self, chunk: int, key: Key) -> None:
         """A chunk has a place in the order now: it lies outside of every stretch, also of one that has its place."""

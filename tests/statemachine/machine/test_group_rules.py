@@ -1,6 +1,7 @@
 """What module ``groups`` decides is what runs: a switch that is flipped in the specification changes the machine."""
 
 import random
+from types import SimpleNamespace
 
 import pytest
 from support.grouped_engine import GroupedEngine
@@ -11,8 +12,9 @@ from interlock.statemachine.errors import UnsupportedGroups
 from interlock.statemachine.lookup import FullAttention, Mamba, SlidingWindow
 from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.offload.groups import BlockGroups
+from interlock.statemachine.offload.recency import Recency
 from interlock.statemachine.offload.rules import GroupRules, Place
-from interlock.statemachine.offload.stretches import Stretches
+from interlock.statemachine.offload.stretches import Stretch, Stretches
 from interlock.statemachine.pool.lru import LeastRecentlyUsed
 
 H = 4
@@ -328,7 +330,8 @@ def test_what_is_stored_once_more_at_the_end_of_a_prompt_is_not_moved_with_what_
 
     for place in range(3):
         comes(place, place)
-        leaf = stretches.touch(leaf, hashes, place + 1)
+        leaf, least = stretches.touch(leaf, hashes, place + 1)
+        assert least == place
     comes(3, 2)
     stretches.touch(None, hashes, 2)
 
@@ -342,11 +345,31 @@ def test_a_prompt_that_has_taken_its_last_tokens_back_does_not_touch_what_they_w
     for key, (chunk,) in slots.items():
         order.ready(chunk, key)
         stretches.came(chunk, key)
-    leaf = stretches.touch(None, ["a", "b", "c"], 3)
+    leaf, _ = stretches.touch(None, ["a", "b", "c"], 3)
     stretches.touch(None, ["z"], 1)
     stretches.touch(leaf, ["a", "b", "x"], 3)
 
     assert list(order.order()) == [2, 3, 1, 0]
+
+
+def test_to_touch_a_prompt_is_one_way_from_its_end_to_its_beginning(monkeypatch):
+    """And one more before, to see whether it is still there. Only its first place has a chunk."""
+    group, hashes = BlockGroups.of(STATE, H)[0], [f"{at}" for at in range(9)]
+    slots, order = {group.key(hashes, 0): (0,)}, LeastRecentlyUsed(1)
+    stretches = Stretches(order, group, lambda key: slots.get(key, ()), 1)
+    order.ready(0, group.key(hashes, 0))
+    prompt = SimpleNamespace(leaf=None, request=SimpleNamespace(block_hashes=hashes))
+    span = [(group, 0, len(hashes))]
+    # From each place another goes on elsewhere.
+    others = [stretches.touch(None, [*hashes[:at], f"another {at}"], at + 1) for at in range(1, len(hashes))]
+    Recency._prefix_touched(stretches, prompt, span)
+    ends, parent = [], Stretch.parent
+    noted = property(lambda stretch: ends.append(stretch.end) or parent.__get__(stretch), parent.__set__)
+    monkeypatch.setattr(Stretch, "parent", noted)
+
+    assert Recency._prefix_touched(stretches, prompt, span) == 0
+    assert ends == [*range(len(hashes), 0, -1)] * 2
+    assert len(others) == 8
 
 
 @pytest.mark.parametrize("policy", ["lru", "arc"])
