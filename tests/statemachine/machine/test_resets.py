@@ -144,3 +144,45 @@ def test_after_a_reset_what_requests_still_have_is_stored_again(driver):
     d.go_on("A", 5, 1)
 
     assert [(j.request, j.block) for j in d.build().store_jobs] == [("A", 1)]
+
+
+def test_after_a_reset_that_holds_a_scan_without_room_passes_what_the_tier_still_has(driver):
+    """Which a load reads. Once that is over, and another's store has taken its place, the scan goes on behind it."""
+    d = driver(chunks=1, kv_reset="hold", match_busy="proceed")
+    d.update(completed=[d.store_one("A", "h1", block=1).job])
+    d.add("C", ["h1", "h3"], tokens=8)
+    d.load("C", [7, 8], external_blocks=1)
+    d.add("B", ["h2"])
+    d.admit("B", [5, 6])
+    d.add("D", ["h1", "h4"])
+    d.admit("D", [1, 3, 4], local_blocks=1)
+    (load,) = d.build().load_jobs
+    d.update()
+
+    assert not d.machine.reset_cache()
+    stored = []
+    for reports in ({}, {"completed": [load.job], "received": ["C"]}, {}, {}):
+        d.go_on("B", 5, 1)
+        d.go_on("D", 9, 1)
+        jobs = d.build().store_jobs
+        stored += [job.block for job in jobs]
+        d.update(**reports)
+        d.update(completed=[job.job for job in jobs])
+
+    assert stored == [5, 3]
+
+
+def test_what_a_reset_that_holds_has_left_is_found_by_who_had_found_it_before(driver):
+    """A load reads it, so no chunk has moved, and the caller is to try again."""
+    d = driver(chunks=1, kv_reset="hold", match_busy="proceed")
+    d.update(completed=[d.store_one("A", "h1", block=1).job])
+    d.add("B", ["h1"])
+    d.load("B", [7], external_blocks=1)
+    d.build()
+    d.update()
+    d.add("C", ["h1"])
+    assert d.match("C") == (4, True)
+
+    assert not d.machine.reset_cache()
+
+    assert d.match("C") == (4, True)

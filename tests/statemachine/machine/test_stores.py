@@ -300,3 +300,25 @@ def test_what_was_read_by_a_load_makes_room_when_it_has_ended(driver):
     d.go_on("C", 5, 1)
 
     assert [job.request for job in d.build().store_jobs] == ["C"]
+
+
+@pytest.mark.parametrize("preempted", [False, True])
+def test_who_is_preempted_without_room_passes_what_is_being_stored_when_it_comes_again(driver, preempted):
+    """As who is not. What it had come to was noted as stuck."""
+    d = driver(chunks=1)
+    job = d.store_one("A", "h1", block=1).job
+    d.add("B", ["h1", "h2"])
+    d.admit("B", [1, 3, 4], local_blocks=1)
+    assert d.build().store_jobs == ()
+    d.update()
+    if preempted:
+        d.build(preempted=["B"])
+        d.update()
+        d.admit("B", [1, 3, 4], local_blocks=1)
+        assert d.build().store_jobs == ()
+        d.update()
+
+    d.update(failed=[job])
+    d.go_on("B", 9, 1)
+
+    assert pairs(d.build().store_jobs) == [(3, 0)]
