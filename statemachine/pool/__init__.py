@@ -2,7 +2,7 @@
 
 from interlock.statemachine.pool.arc import AdaptiveReplacement
 from interlock.statemachine.pool.lru import LeastRecentlyUsed
-from interlock.statemachine.pool.policy import POLICIES, Chunk, EvictionPolicy, MovesRuns, policy_named
+from interlock.statemachine.pool.policy import POLICIES, Chunk, EvictionPolicy, GoesOn, MovesRuns, policy_named
 from interlock.statemachine.pool.pool import ChunkPool
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Chunk",
     "ChunkPool",
     "EvictionPolicy",
+    "GoesOn",
     "LeastRecentlyUsed",
     "MovesRuns",
     "policy_named",

@@ -81,10 +81,23 @@ class AdaptiveReplacement:
     def order(self) -> Iterator[int]:
         """See :class:`EvictionPolicy`."""
         first, second = self._once_end, self._again_end
-        if self._num_once <= self.target and self._num_again:
+        if self._again_first():
             first, second = second, first
         yield from self._rings.walk(first)
         yield from self._rings.walk(second)
+
+    def victims(self) -> Iterator[int]:
+        """See :class:`GoesOn`: which queue is too long may be another with each that goes."""
+        once, again = self._rings.walk(self._once_end), self._rings.walk(self._again_end)
+        while True:
+            first, second = (again, once) if self._again_first() else (once, again)
+            chunk = next(first, None)
+            if chunk is None and (chunk := next(second, None)) is None:
+                return
+            yield chunk
+
+    def _again_first(self) -> bool:
+        return self._num_once <= self.target and self._num_again > 0
 
     def _used_again(self, chunk: int, later: int) -> None:
         if self._is_again[chunk]:

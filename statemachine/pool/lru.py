@@ -42,3 +42,7 @@ class LeastRecentlyUsed:
     def order(self) -> Iterator[int]:
         """See :class:`EvictionPolicy`."""
         return self._ring.walk(self._end)
+
+    def victims(self) -> Iterator[int]:
+        """See :class:`GoesOn`."""
+        return self.order()

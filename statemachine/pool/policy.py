@@ -33,6 +33,20 @@ class EvictionPolicy(Protocol):
 
 
 @runtime_checkable
+class GoesOn(EvictionPolicy, Protocol):
+    """A policy of which one walk tells what makes room for several stores.
+
+    One that does not tells its order anew for each.
+    """
+
+    def victims(self) -> Iterator[Chunk]:
+        """As its order, but what it has given last may have been evicted when it is asked for the next one.
+
+        Then that is the first in the order of now that it has not given yet. Nothing else changes meanwhile.
+        """
+
+
+@runtime_checkable
 class MovesRuns(EvictionPolicy, Protocol):
     """A policy that moves chunks which follow on each other in its order at once, however many they are.
 

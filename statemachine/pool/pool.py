@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from interlock.statemachine.pool.policy import Chunk, EvictionPolicy
+from interlock.statemachine.pool.policy import Chunk, EvictionPolicy, GoesOn
 from interlock.statemachine.pool.watches import Watches
 from interlock.statemachine.port import Hash
 
@@ -48,6 +48,7 @@ class ChunkPool:
         self._absent: deque[Chunk] = deque(range(size))
         self._is_ready = bytearray(size)
         self._is_ranked = bytearray(size) if ranks_pending else self._is_ready
+        self._victims = policy.victims if isinstance(policy, GoesOn) else None
         self._evicting: Chunk | None = None
         self.ran_out = False
         """Whether chunks were supplied to the last one that could be."""
@@ -61,17 +62,20 @@ class ChunkPool:
         Args:
             ahead: how many were taken whose move to pending the pool has not heard of yet.
         """
-        absent = self._absent
-        if len(absent) <= ahead:
-            victim = next((c for c in self.policy.order() if self._is_ready[c] and self._may_evict(c)), None)
-            if victim is None:
-                return None
-            self._evicting = victim
-            try:
-                self._evict(victim)
-            finally:
-                self._evicting = None
-        return absent[ahead]
+        there_is = len(self._absent) > ahead or self._made_room(self.policy.order())
+        return self._absent[ahead] if there_is else None
+
+    def _made_room(self, candidates: Iterator[Chunk]) -> bool:
+        """Evicts the first that may go; whether there is one."""
+        victim = next((c for c in candidates if self._is_ready[c] and self._may_evict(c)), None)
+        if victim is None:
+            return False
+        self._evicting = victim
+        try:
+            self._evict(victim)
+        finally:
+            self._evicting = None
+        return True
 
     def supply(self, wanted: int) -> Iterator[Chunk]:
         """Up to so many chunks as :meth:`take` gives them, none twice; of those that were given :meth:`fills` is told.
@@ -82,12 +86,13 @@ class ChunkPool:
         return islice(self._absent, wanted) if wanted <= len(self._absent) else self._scraped_together(wanted)
 
     def _scraped_together(self, wanted: int) -> Iterator[Chunk]:
+        # What may not go now may not for the next one either, so that is passed once, if the policy can go on.
+        victims = self._victims and self._victims()
         for ahead in range(wanted):
-            chunk = self._absent[ahead] if ahead < len(self._absent) else self.take(ahead)
-            if chunk is None:
+            if ahead >= len(self._absent) and not self._made_room(victims or self.policy.order()):
                 self.ran_out = True
                 return
-            yield chunk
+            yield self._absent[ahead]
 
     def fills(self, number: int) -> list[Chunk]:
         """So many of those that :meth:`supply` gave first are pending now; which they are."""

@@ -59,7 +59,7 @@ class Rings:
         return self._after[chunk]
 
     def walk(self, end: int) -> Iterator[int]:
-        """The chunks of the ring with this end, in order."""
+        """The chunks of the ring with this end, in order; the one that it has come to may leave meanwhile."""
         chunk = self._after[end]
         while chunk != end:
             yield chunk

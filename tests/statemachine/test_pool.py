@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,6 +124,47 @@ def test_under_arc_what_is_of_use_before_a_chunk_used_once_is_used_again() -> No
     policy.touched_before(0, 1)
 
     assert list(policy.order()) == [1, 0]
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+@pytest.mark.parametrize("seed", range(40))
+def test_what_makes_room_for_several_goes_as_for_one_after_the_other(policy: str, seed: int) -> None:
+    def given_to(tier: Tier) -> list[list[int]]:
+        rng, given = Random(seed), []
+        for _ in range(30):
+            chunks = list(tier.pool.supply(rng.randint(1, 5)))
+            given.append(chunks)
+            for chunk in tier.pool.fills(len(chunks)):
+                tier.state[chunk] = "pending"
+                tier.holds[chunk] = f"h{rng.randrange(14)}"
+                tier.move(chunk, "ready")
+            tier.pinned.clear()
+            for chunk in range(8):
+                if tier.state[chunk] == "ready":
+                    if rng.random() < 0.4:
+                        tier.pool.touch(chunk)
+                    if rng.random() < 0.4:
+                        tier.pinned.add(chunk)
+        return given
+
+    one_by_one = Tier(policy, 8)
+    one_by_one.pool._victims = None  # as of a policy that cannot go on
+
+    assert given_to(Tier(policy, 8)) == given_to(one_by_one)
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_who_makes_room_for_several_passes_what_may_not_go_once(policy: str) -> None:
+    tier, looks = Tier(policy, 60), list[int]()
+    for number in range(60):
+        tier.store(f"h{number}")
+    tier.pinned |= set(range(20))
+    may_evict = tier.pool._may_evict
+    tier.pool._may_evict = lambda c: looks.append(c) is None and may_evict(c)
+
+    assert list(tier.pool.supply(50)) == list(range(20, 60))
+    assert tier.pool.ran_out
+    assert looks == list(range(60))
 
 
 @pytest.mark.parametrize(("policy", "survives"), [("lru", False), ("arc", True)])

@@ -120,7 +120,7 @@ def test_with_several_groups_a_step_with_room_for_one_block_reads_as_much_howeve
 def test_with_several_groups_the_tier_is_searched_for_room_once_and_not_for_each_request(driver, monkeypatch):
     """To find that nothing makes room costs a look at all chunks."""
     stuck = Stuck(driver, 4, groups=WINDOW)
-    monkeypatch.setattr(stuck.d.machine.chunks, "take", lambda *_: searched.append(1))
+    monkeypatch.setattr(stuck.d.machine.chunks, "_made_room", lambda *_: searched.append(1))
     searched = []
     stuck.d.update(completed=[stuck.job.job])
 
