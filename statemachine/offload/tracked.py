@@ -66,7 +66,8 @@ class Tracked:
         tables: one per KV cache group.
         local_tokens: leading tokens that were found in the GPU's prefix cache.
         found: what the tier has beyond them, as last looked up.
-        looked_up: what that look-up was for (tokens of the GPU, of the prompt at most, hashes).
+        looked_up: what that look-up was for (tokens of the GPU, of the prompt at most, how many hashes: others of the
+            same number come only with outputs, or a turn of a session, and who has run is looked up anew).
         looked_up_at: the pool's moves then: it holds while nothing has moved,
         watch: or while this does, if there is one.
         first_hit: with how many tokens it first started, from the GPU's cache and the tier; ``None`` before.
