@@ -301,6 +301,26 @@ def test_arc_is_that_of_the_paper(moves: list[tuple[str, str]]) -> None:
         assert (policy.target, list(tier.pool.ready)) == (paper.p, paper.order())
 
 
+@pytest.mark.parametrize(("again", "once", "back", "target"), [("abc", "xy", "x", 5), ("ab", "xyz", "a", 3)])
+def test_what_comes_back_moves_the_target_by_whole_chunks(again: str, once: str, back: str, target: int) -> None:
+    """By how much longer the memory of the other queue is; at least one."""
+    policy = AdaptiveReplacement(8)
+    for hash_ in again + once:
+        policy.ready(0, hash_)
+        if hash_ in again:
+            policy.touched(0)
+        policy.gone(0, evicted=True)
+    policy.target = 4
+
+    policy.ready(0, back)
+
+    assert policy.target == target
+
+
+def test_no_more_are_supplied_than_are_wanted() -> None:
+    assert list(Tier("lru").pool.supply(2)) == [0, 1]
+
+
 @pytest.mark.parametrize("policy", list(POLICIES))
 def test_a_chunk_that_was_dropped_is_not_remembered_as_evicted(policy: str) -> None:
     tier = Tier(policy, size=1)

@@ -1,7 +1,9 @@
 """What is kept because of scans: known from step to step, and asked anew of whose scan has moved, not of all that run."""
 
 from collections import Counter
+from functools import partial
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from support.grouped_engine import GroupedEngine
@@ -9,7 +11,9 @@ from support.grouped_engine import GroupedEngine
 from interlock.spec.kv import SPECIFICATION
 from interlock.statemachine.lookup import FullAttention, Mamba, SlidingWindow
 from interlock.statemachine.machine import KVOffloadScheduler
+from interlock.statemachine.offload.groups import BlockGroups
 from interlock.statemachine.offload.kept import Kept
+from interlock.statemachine.offload.tracked import BlockTable, Tracked
 
 H = 4
 EQUAL, WIDER = (FullAttention(H), SlidingWindow(H, 2 * H)), (FullAttention(2 * H), SlidingWindow(H, 2 * H), Mamba(H))
@@ -59,6 +63,75 @@ def test_that_somebody_stores_asks_only_about_who_does(driver, asked):
     assert looks(4) == looks(40) == ["B2", "B3", "B3"]
 
 
+def test_what_a_scan_is_about_is_kept_while_scans_go_on_and_its_request_has_not_ended():
+    groups, request = BlockGroups.of(EQUAL, H), SimpleNamespace(request_id="A", num_tokens=H, block_hashes=["h1"])
+    tracked = Tracked(request, "A", tuple(BlockTable(group, [1]) for group in groups))
+    asked_about, ends_before = Kept(groups), Kept(groups)
+    for kept in (asked_about, ends_before):
+        kept.scan_starts(tracked)
+    ends_before.scan_is_over(tracked)
+    ends_before.scans_begin()
+
+    assert (0, "h1") not in ends_before
+    assert (0, "h1") not in asked_about
+    asked_about.scans_begin()
+    assert (0, "h1") in asked_about
+    asked_about.scans_end()
+    assert (0, "h1") not in asked_about
+    asked_about.scans_begin()
+    asked_about.scan_is_over(tracked)
+    assert (0, "h1") not in asked_about
+
+
+class Hashes(list):
+    """They count how often one is read."""
+
+    reads = 0
+
+    def __getitem__(self, at):
+        self.reads += 1
+        return super().__getitem__(at)
+
+
+@pytest.mark.parametrize(
+    ("scanned", "at"), [((0, 0), "h1"), ((1, 0), "h1"), ((1, 1), None), ((2, 1), "h2"), ((3, 2), "h3")]
+)
+def test_a_scan_is_about_the_position_that_it_has_come_to_and_not_left(scanned, at, asked):
+    groups, hashes = BlockGroups.of(EQUAL, H), Hashes(["h1", "h2", "h3"])
+    request = SimpleNamespace(request_id="A", num_tokens=3 * H, block_hashes=hashes)
+    tables = tuple(BlockTable(group, [1, 2, 3], scanned=done) for group, done in zip(groups, scanned, strict=True))
+    kept = Kept(groups)
+    kept.scan_starts(Tracked(request, "A", tables))
+    kept.scans_begin()
+    about = {(group, key) for group in (0, 1) for key in hashes if (group, key) in kept}
+    reads = hashes.reads
+
+    assert about == (set() if at is None else {(0, at), (1, at)})
+    assert (0, "h1") in kept or at != "h1"
+    assert hashes.reads == reads
+    kept.scans_end()
+    kept.scans_begin()
+    assert ((0, "h1") in kept) == (at == "h1")
+    assert (hashes.reads > reads) == (at is not None)  # none of its blocks is filled: there may be other hashes now
+    reads = hashes.reads
+    assert ((1, "h1") in kept) == (at == "h1")
+    assert hashes.reads == reads
+    assert asked == ["A"]  # and there were none
+
+
+def test_whoever_lets_something_go_says_so_each_time():
+    """Or a scan that found no room would wait for it although there is some."""
+    groups, request = BlockGroups.of(EQUAL, H), SimpleNamespace(request_id="A", num_tokens=H, block_hashes=["h1"])
+    kept, tracked = Kept(groups), Tracked(request, "A", tuple(map(BlockTable, groups)))
+    calls = [partial(kept.load_ended, "A"), partial(kept.scan_moves, tracked), partial(kept.scan_is_over, tracked)] * 2
+    said = {kept.let_go}
+    for call in calls:
+        call()
+        said.add(kept.let_go)
+
+    assert len(said) == 1 + len(calls)
+
+
 @pytest.mark.parametrize("groups", [EQUAL, WIDER])
 def test_what_is_known_from_step_to_step_is_where_scans_are(groups, monkeypatch):
     """Whatever happens: as often as it is asked about, the same is found as without what is known."""
@@ -73,7 +146,7 @@ def test_what_is_known_from_step_to_step_is_where_scans_are(groups, monkeypatch)
         return answer
 
     monkeypatch.setattr(Kept, "__contains__", contains)
-    for seed in range(40):
+    for seed in range(25):
         rng = Random(seed)
         machine = KVOffloadScheduler(
             block_size=H, groups=groups, num_chunks=rng.choice((3, 6, 12, 25)), num_workers=1,
