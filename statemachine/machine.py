@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain, repeat, starmap
 from typing import cast
 
 from interlock.spec.kv import SPECIFICATION
@@ -39,6 +40,7 @@ from interlock.statemachine.offload.shapes import (
     refuse_misshapen_table,
 )
 from interlock.statemachine.offload.stores import Stores
+from interlock.statemachine.offload.surplus import contain
 from interlock.statemachine.offload.tracked import NOTHING, BlockTable, Requests, Tracked, Visit
 from interlock.statemachine.offload.unsupported import refuse_what_is_not_run
 from interlock.statemachine.port import (
@@ -70,8 +72,9 @@ class KVOffloadScheduler:
         policy: which ready chunk makes room first, ``lru`` or ``arc``.
         checking: whether each action checks its guard. Tables and counters are always checked, and what the
             machine has to ask it asks; without, the rest is believed, as tests with checking have shown it.
-        contain: whether a report on a job on which none is due is counted (:attr:`contained`) and dropped, where it
-            raises otherwise.
+        contain: whether a report on a job on which none is due is counted (:attr:`contained`), where it raises
+            otherwise. A store that ends in an output with more reports than are due has failed: its chunk is taken out
+            again before anybody can load it. One that ended before, and a load, stay as they are (``offload.surplus``).
         clock: what time it is; only differences count.
         record: with several groups, told of each block that a store scan passes (``offload.grouped_stores``) and of
             each chunk that is evicted (``evict``, with ``chunk``).
@@ -122,6 +125,7 @@ class KVOffloadScheduler:
         several = not self._groups.prefix_only
         rules = GroupRules.of(group_switches) if several or group_switches is not None else None
         self._rules = rules if several else None
+        self._record = record if several else None
         self._kept = Kept(self._groups) if several else None
         self._moves = moves = Moves(
             spec, values, num_chunks=num_chunks, num_workers=num_workers, policy=policy, checking=checking,
@@ -277,6 +281,10 @@ class KVOffloadScheduler:
         """
         refuse_misshapen_reports(output)
         self._step_is_over()
+        suspect: Sequence[int] = ()
+        if self._contain:
+            output, surplus, suspect = contain(output, self._moves)
+            self.contained += surplus
         for job in output.failed:
             if self._moves.loads(job) and (request_id := self._moves.jobs[job].request) in self._tracked:
                 self._offering.failed(request_id)
@@ -284,7 +292,8 @@ class KVOffloadScheduler:
                     table.scanned = 0  # what was to be loaded is computed, and can be stored
                 self._scan_moves(self._tracked[request_id])
         for event, counts in (("acknowledge", output.completed), ("acknowledge_failure", output.failed)):
-            self._moves.do_each(event, self._reported(counts))
+            self._moves.do_each(event, chain.from_iterable(starmap(repeat, counts.items())))
+        self._take_out(suspect)
         for request in output.finished_recving:
             self._moves.do("loaded", self._lives.loaded(request, self._tracked))
             if request in self._tracked:
@@ -350,14 +359,14 @@ class KVOffloadScheduler:
             self._scan_moves(tracked)
         return succeeds
 
-    def _reported(self, counts: Mapping[int, int]) -> Iterable[int]:
-        """Each job as often as it is reported on; asked for one by one, each when the one before has been counted."""
-        for job, times in counts.items():
-            for _ in range(times):
-                if self._contain and not self._moves.is_due(job):
-                    self.contained += 1
-                else:
-                    yield job
+    def _take_out(self, chunks: Iterable[int]) -> None:
+        """Nobody is to be offered what is in chunks that became ready just now: no load reads them yet."""
+        state = self.ledger.function("chunk_state")
+        for chunk in chunks:
+            if state.get(chunk) == "ready":  # else the store has failed
+                self._moves.do("evict", chunk)
+                if self._record is not None:
+                    self._record("evict", chunk=chunk)
 
     def _admit(self, visit: Visit) -> None:
         tracked = visit.tracked

@@ -70,7 +70,7 @@ class InterlockShim(KVConnectorBase_V1, SupportsHMA):
     Extra config: ``num_chunks`` (size of the CPU tier in blocks; required), ``num_workers`` (the world size),
     ``switches`` (of the specification), ``group_switches`` (of module groups), ``policy`` (``lru`` or ``arc``),
     ``checking`` (true: guards are checked before each action), ``contain`` (false: a surplus report raises, else it is
-    counted), ``journal`` (false: see :attr:`record`).
+    counted, and the store that ends with it fails), ``journal`` (false: see :attr:`record`).
 
     Attributes:
         machine: what is behind it.

@@ -163,9 +163,9 @@ class Moves:
         pending = self.ledger.function("chunk_state").items()
         self.reserved = {chunk for chunk, state in pending if state == "pending"}
 
-    def is_due(self, job: int) -> bool:
-        """Whether some report on the job is still to come."""
-        return bool(self._reports_due(job))
+    def num_due(self, job: int) -> int:
+        """How many reports on the job are still to come."""
+        return int(self._reports_due(job))
 
     def withhold_flush(self, job: int) -> None:
         """A flush that was ordered does not go with the next metadata."""

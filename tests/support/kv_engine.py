@@ -49,6 +49,7 @@ class KVEngine:
             clock=lambda: self.recorder.step,
             policy=shape.policy,
             checking=shape.checking,
+            contain=shape.contain,
         )
         self.pool = Pool(shape.blocks)
         self.machine.bind_gpu_block_pool(self.pool)

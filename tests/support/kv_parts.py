@@ -32,6 +32,7 @@ class Shape:
         bare: the end of a prompt that fills no block has none, so that a request can live in one block; and requests
             end when they are told to.
         hits: whether the GPU's prefix cache is asked.
+        contain: whether surplus reports are contained.
     """
 
     blocks: int = 4
@@ -43,6 +44,7 @@ class Shape:
     checking: bool = True
     bare: bool = False
     hits: bool = True
+    contain: bool = False
 
 
 class Pool(BlockPool):
