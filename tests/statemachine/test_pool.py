@@ -275,11 +275,15 @@ class Paper:
         return self.t1 + self.t2 if len(self.t1) > self.p or not self.t2 else self.t2 + self.t1
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(("store", "use", "drop")), st.sampled_from("abcdefgh")), max_size=60))
-def test_arc_is_that_of_the_paper(moves: list[tuple[str, str]]) -> None:
-    tier, paper = Tier("arc", size=3), Paper(3)
-    for what, hash_ in moves:
+class Beside:
+    """A tier under ARC, and the paper's ARC beside it."""
+
+    def __init__(self, size: int) -> None:
+        self.tier, self.paper = Tier("arc", size), Paper(size)
+
+    def move(self, what: str, hash_: str) -> None:
+        """A prefix is stored, used or dropped; then both keep the same, in the same order."""
+        tier, paper = self.tier, self.paper
         there = [c for c, s in tier.state.items() if s == "ready" and tier.holds[c] == hash_]
         if what == "store":
             before = {c: tier.holds[c] for c, s in tier.state.items() if s == "ready"}
@@ -299,6 +303,28 @@ def test_arc_is_that_of_the_paper(moves: list[tuple[str, str]]) -> None:
         policy = tier.pool.policy
         assert isinstance(policy, AdaptiveReplacement)
         assert (policy.target, list(tier.pool.ready)) == (paper.p, paper.order())
+        assert [list(policy._once_evicted), list(policy._again_evicted)] == [paper.b1, paper.b2]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(("store", "use", "drop")), st.sampled_from("abcdefgh")), max_size=60))
+def test_arc_is_that_of_the_paper(moves: list[tuple[str, str]]) -> None:
+    beside = Beside(3)
+    for what, hash_ in moves:
+        beside.move(what, hash_)
+
+
+def test_arc_is_that_of_the_paper_where_one_queue_has_lost_many_times_what_the_other_has() -> None:
+    """Its target then moves by as many at once, both ways; and what is remembered of both reaches its bound."""
+    beside, rng, steps, most = Beside(8), Random(1), set[int](), 0
+    for _ in range(3_000):
+        target, hash_ = beside.paper.p, str(rng.randrange(24))
+        beside.move("use" if beside.tier.has(hash_) else "store", hash_)
+        steps.add(beside.paper.p - target)
+        most = max(most, sum(map(len, (beside.paper.t1, beside.paper.t2, beside.paper.b1, beside.paper.b2))))
+
+    assert {-2, -1, 1, 2, 3} <= steps
+    assert most == 16
 
 
 @pytest.mark.parametrize(("again", "once", "back", "target"), [("abc", "xy", "x", 5), ("ab", "xyz", "a", 3)])
