@@ -277,6 +277,7 @@ class KVOffloadScheduler:
         Raises:
             IllegalTransition: a report on a job that is not open, or one report too many, unless those are contained.
             GuardViolation: with checking, a request in ``finished_recving`` has a load on which some report is due.
+            UnknownRequest: one in it has not arrived, or has ended otherwise than while it was being loaded.
             Misshapen: reports are not numbers of workers by job.
         """
         refuse_misshapen_reports(output)

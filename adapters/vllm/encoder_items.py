@@ -173,7 +173,7 @@ class EncoderItems:
 
     def _note(self, event: str, **fields: Any) -> None:
         self._events += 1
-        named = [fields["r"].partition("#")[0]] if "r" in fields else []
+        named = [fields["r"].rpartition("#")[0]] if "r" in fields else []
         self._journal[fields.get("action", event), *named, *([fields["i"]] if "i" in fields else [])] += 1
         self._record(event, step=self.steps, **fields)
 

@@ -1,11 +1,17 @@
-"""Names of requests in the ledger: an id may come again while the ledger has what the last of that id has left."""
+"""Names of requests in the ledger: an id may come again while the ledger has what the last of that id has left.
+
+>>> states, ids = {"A": "finished", "A#1": "running"}, {}
+>>> lives = Lives(states, ids)
+>>> lives.begins("A", tracked={"A#1"})  # an id may look like a name of ours
+'A#2'
+"""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from itertools import count
 
-from interlock.statemachine.errors import RequestIdInUse
+from interlock.statemachine.errors import RequestIdInUse, UnknownRequest
 from interlock.statemachine.offload.tracked import Tracked
 
 
@@ -24,7 +30,7 @@ class Lives:
         self._numbers = count(1)
 
     def begins(self, request_id: str, tracked: Container[str]) -> str:
-        """A name for a request that arrives: its id, if the ledger does not have that any more.
+        """A name for a request that arrives: its id, if the ledger does not have that, or not any more.
 
         Until the next metadata the ledger keeps what there is still to store of a request that has ended.
 
@@ -37,7 +43,8 @@ class Lives:
             del self._ids[name]
         if request_id not in self._states:
             return request_id
-        name = f"{request_id}#{next(self._numbers)}"
+        # An engine's ids may look like that: what is taken is passed over.
+        name = next(name for name in (f"{request_id}#{n}" for n in self._numbers) if name not in self._states)
         self._ids[name] = request_id
         return name
 
@@ -47,5 +54,13 @@ class Lives:
             self._held[tracked.request.request_id] = tracked.key
 
     def loaded(self, request_id: str, tracked: Mapping[str, Tracked]) -> str:
-        """The name of a request whose loads have all ended."""
-        return tracked[request_id].key if request_id in tracked else self._held.pop(request_id, request_id)
+        """The name of a request whose loads have all ended.
+
+        Raises:
+            UnknownRequest: it has not arrived, or has ended, and not while it was being loaded.
+        """
+        if request_id in tracked:
+            return tracked[request_id].key
+        if request_id not in self._held:  # by a name of ours it would be taken for another
+            raise UnknownRequest(request_id, "update_connector_output")
+        return self._held.pop(request_id)

@@ -472,7 +472,7 @@ class Engine:
         found: Counter[tuple[int, str, str]] = Counter()
         for e in self.journal:
             if not e.hidden and e.event != "ensure_cache_available":
-                named = [e.args["r"].partition("#")[0]] if "r" in e.args else []
+                named = [e.args["r"].rpartition("#")[0]] if "r" in e.args else []
                 named += [e.args["i"]] if "i" in e.args else []
                 found[e.step, e.action or e.event, " ".join(named)] += 1
         return found
