@@ -8,6 +8,7 @@ from sys import maxsize
 
 from interlock.statemachine.errors import MissingBlocks, NotLetIn
 from interlock.statemachine.offload.groups import BlockGroups, Key
+from interlock.statemachine.offload.holders import Holders
 from interlock.statemachine.offload.looks import Looks
 from interlock.statemachine.offload.moves import Moves
 from interlock.statemachine.offload.slides import Slides
@@ -40,7 +41,9 @@ class Running:
         self._names_late = False
         """Whether there has been one: the engine schedules a step before the outputs of the one before it are there, or
         a request has ended that waited with what it had loaded."""
-        self._loaded: dict[str, Tracked] = {}
+        self._late = Holders(self._unnamed_places)
+        """The same requests, asked about those blocks."""
+        self._loaded = Holders(lambda _, table: range(len(table.blocks)))
         """Requests whose loads have ended, until they are let in: from now on their blocks may be found (Q13)."""
         self._looks = Looks(tracked.__getitem__)
         self._request_state = moves.ledger.function("request_state")
@@ -159,16 +162,16 @@ class Running:
                 self._moves.do("allocate", tracked.key, block)
                 self._moves.do("publish", tracked.key, block, key)
                 continue
-            if (loader := _holder(block, self._loaded.values())) is not None:
+            if (loader := self._loaded.of(block)) is not None:
                 self._moves.do("publish_loaded", loader.key, block, key)
-            elif (owner := _holder(block, map(self._tracked.__getitem__, self._unnamed))) is not None:
+            elif (owner := self._late.of(block)) is not None:
                 self._moves.do("publish", owner.key, block, key)
             hits.append(block)
         return hits
 
     def loaded(self, tracked: Tracked) -> None:
         """All loads of a request have ended: the next visit names its blocks, whether it is let in or not."""
-        self._loaded[tracked.request.request_id] = tracked
+        self._loaded.put(tracked)
 
     def may_be_found(self, blocks: Collection[int]) -> None:
         """A reset has taken their hashes, as far as we can know.
@@ -182,7 +185,7 @@ class Running:
 
     def publish_admitted(self, tracked: Tracked, num_tokens: int) -> None:
         """The same as for a request that was running, for one that was let in."""
-        self._loaded.pop(tracked.request.request_id, None)
+        self._loaded.drop(tracked)
         self.publish([(tracked, num_tokens)])
         self._looks.again(tracked)
 
@@ -209,10 +212,10 @@ class Running:
             if full > len(blocks):
                 raise MissingBlocks(request.request_id, num_tokens, len(blocks), size)
             if full > len(hashes):
-                unnamed[request.request_id], self._names_late = num_tokens, True
+                self._is_late(tracked, num_tokens)
                 full = len(hashes)
             elif unnamed:
-                unnamed.pop(request.request_id, None)
+                self._is_not_late(tracked)
             if full > first:
                 if first * size < tracked.local_tokens:
                     first = min(tracked.local_tokens // size, full)
@@ -253,9 +256,9 @@ class Running:
                     self._behind[request.request_id] = tracked
                 look = min(look, (first + 1) * size)
             if late:
-                self._unnamed[request.request_id], self._names_late = num_tokens, True
+                self._is_late(tracked, num_tokens)
             elif self._unnamed:
-                self._unnamed.pop(request.request_id, None)
+                self._is_not_late(tracked)
             tracked.next_look = look if self._slides is None else min(look, self._slides.next_look(tracked))
         if self._slides is not None:
             rows = [row for row in rows if row[1] != NULL_BLOCK]
@@ -269,7 +272,7 @@ class Running:
 
     def _clear(self, tracked: Tracked) -> None:
         self._leaves_nameless(tracked)
-        self._loaded.pop(tracked.request.request_id, None)  # nothing of its load was left to be named
+        self._loaded.drop(tracked)  # nothing of its load was left to be named
         for table in tracked.tables:
             table.clear()
         tracked.no_room_at = None
@@ -280,18 +283,32 @@ class Running:
     def finished(self, tracked: Tracked) -> None:
         """A request has ended."""
         self._leaves_nameless(tracked)
-        if self._loaded.pop(tracked.request.request_id, None) is not None:
+        if self._loaded.drop(tracked):
             self._nameless.update(block for table in tracked.tables for block in table.blocks if block != NULL_BLOCK)
             self._names_late = True
         self._looks.forget()
         self._behind.pop(tracked.request.request_id, None)
 
     def _leaves_nameless(self, tracked: Tracked) -> None:
-        end = self._unnamed.pop(tracked.request.request_id, None)
-        if end is not None:
+        if tracked.request.request_id in self._unnamed:
             for table in tracked.tables:
-                self._nameless.update(table.blocks[table.published : end // table.group.block_size])
+                self._nameless.update(map(table.blocks.__getitem__, self._unnamed_places(tracked, table)))
             self._nameless.discard(NULL_BLOCK)
+            self._is_not_late(tracked)
+
+    def _is_late(self, tracked: Tracked, num_tokens: int) -> None:
+        """A request has full blocks without a hash, up to a token."""
+        self._unnamed[tracked.request.request_id], self._names_late = num_tokens, True
+        self._late.put(tracked)
+
+    def _is_not_late(self, tracked: Tracked) -> None:
+        if self._unnamed.pop(tracked.request.request_id, None) is not None:
+            self._late.drop(tracked)
+
+    def _unnamed_places(self, tracked: Tracked, table: BlockTable) -> range:
+        """Where a table of a request of which hashes are late has full blocks that have none."""
+        full = self._unnamed[tracked.request.request_id] // table.group.block_size
+        return range(table.published, min(full, len(table.blocks)))
 
 
 def _got(visit: Visit) -> Iterable[tuple[BlockTable, Sequence[int], Sequence[int]]]:
@@ -305,8 +322,3 @@ def _got(visit: Visit) -> Iterable[tuple[BlockTable, Sequence[int], Sequence[int
 def _settled(tracked: Tracked, num_computed_tokens: int) -> int:
     """How many tokens count as computed for windows: drafts without an output may yet be rejected."""
     return min(num_computed_tokens, tracked.request.num_tokens)
-
-
-def _holder(block: int, requests: Iterable[Tracked]) -> Tracked | None:
-    """The request, of these, that has a block."""
-    return next((t for t in requests if any(block in table.blocks for table in t.tables)), None)

@@ -81,7 +81,7 @@ class Slides:
                 if group.windowed:
                     most = max((table.published + 1) * group.block_size - 1, settled)
                     last = group.kind.first_kept(most)
-                    for place, block in enumerate(table.blocks[:last]):
+                    for place, block in enumerate(table.blocks[table.slid : last], table.slid):
                         if block in blocks:
                             table.blocks[place] = NULL_BLOCK
                             rows.append((tracked.key, block))
