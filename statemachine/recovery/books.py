@@ -17,7 +17,7 @@ from interlock.spec.language.specification import ByDigest, Specification
 from interlock.spec.language.variables import Site, counter
 from interlock.statemachine.decisions.program import Wanted
 from interlock.statemachine.ledger import Ledger
-from interlock.statemachine.recovery.pieces import Cuts, Held, Piece, held_blocks
+from interlock.statemachine.recovery.pieces import Cuts, Held, Piece
 from interlock.statemachine.recovery.report import Group, HeldRequest
 
 BY_BLOCK = ("claim", "recover_loading", "fail_running", "fail_loading")
@@ -94,7 +94,7 @@ class Books:
     def open(
         self,
         requests: Iterable[HeldRequest],
-        held: Callable[[list[Held]], list[Held]],
+        held: Callable[[HeldRequest, Sequence[Group]], list[Held]],
         *,
         redo: Mapping[int, int],
         invalid: Collection[int] = (),
@@ -117,7 +117,7 @@ class Books:
         self.ledger.blank()
         self.requests = {q.request_id: q for q in requests}
         self.steps = max((len(q.scheduled) for q in self.requests.values()), default=0) or 1
-        self.held = {name: held(held_blocks(q, self._groups)) for name, q in self.requests.items()}
+        self.held = {name: held(q, self._groups) for name, q in self.requests.items()}
         for q in self.requests.values():
             self._counts(q, scheduled)
         cuts = Cuts()

@@ -8,7 +8,7 @@ invalid by its first piece. The block is wrong from its first wrong piece on, an
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from interlock.statemachine.recovery.report import Group, HeldRequest
@@ -35,8 +35,7 @@ def held_blocks(request: HeldRequest, groups: Sequence[Group]) -> list[Held]:
     Raises:
         ValueError: the number of tables is not that of the groups.
     """
-    if len(request.block_tables) != len(groups):
-        raise ValueError(f"{request.request_id} has {len(request.block_tables)} block tables for {len(groups)} groups")
+    _refuse_other_tables(request, groups)
     found = [
         Held(block, index * group.block_size, (index + 1) * group.block_size)
         for table, group in zip(request.block_tables, groups, strict=True)
@@ -46,13 +45,44 @@ def held_blocks(request: HeldRequest, groups: Sequence[Group]) -> list[Held]:
     return found if len(groups) == 1 else sorted(found, key=lambda h: h.start)
 
 
-def only(held: Iterable[Held], blocks: Collection[int]) -> list[Held]:
-    """Those of them."""
-    return [h for h in held if h.block in blocks]
+def holds_one_of(request: HeldRequest, groups: Sequence[Group], wrong: Mapping[int, int]) -> bool:
+    """Whether a request has one of the blocks, each given with a position in it.
+
+    Raises:
+        ValueError: the number of tables is not that of the groups.
+    """
+    return bool(wrong) and next(_held_of(request, groups, wrong), None) is not None
 
 
-def from_the_first_of(held: Sequence[Held], blocks: Collection[int]) -> list[Held]:
+def only(request: HeldRequest, groups: Sequence[Group], wrong: Mapping[int, int]) -> list[Held]:
+    """Of the blocks of a request those, each given with a position in it; in the order of their tokens."""
+    return sorted(_held_of(request, groups, wrong), key=lambda h: h.start)
+
+
+def _held_of(request: HeldRequest, groups: Sequence[Group], wrong: Mapping[int, int]) -> Iterator[Held]:
+    """A position says where in a table its block is: if they are fewer, they are gone through, and not the tables."""
+    _refuse_other_tables(request, groups)
+    for table, group in zip(request.block_tables, groups, strict=True):
+        size = group.block_size
+        if len(wrong) < len(table):
+            for block, position in wrong.items():
+                place = position // size
+                if place < len(table) and table[place] == block:
+                    yield Held(block, place * size, (place + 1) * size)
+        else:
+            for place, found in enumerate(table):
+                if found is not None and found in wrong and wrong[found] // size == place:
+                    yield Held(found, place * size, (place + 1) * size)
+
+
+def _refuse_other_tables(request: HeldRequest, groups: Sequence[Group]) -> None:
+    if len(request.block_tables) != len(groups):
+        raise ValueError(f"{request.request_id} has {len(request.block_tables)} block tables for {len(groups)} groups")
+
+
+def from_the_first_of(request: HeldRequest, groups: Sequence[Group], blocks: Collection[int]) -> list[Held]:
     """From the first of them on, in every group; nothing that is done about them touches what comes before."""
+    held = held_blocks(request, groups)
     first = min((h.start for h in held if h.block in blocks), default=None)
     return [h for h in held if first is not None and h.end > first]
 

@@ -33,7 +33,14 @@ from interlock.statemachine.recovery.close_looks import (
     look_at_requests,
 )
 from interlock.statemachine.recovery.offers import Offers
-from interlock.statemachine.recovery.pieces import Held, Piece, from_the_first_of, has_what_it_attends_to, only
+from interlock.statemachine.recovery.pieces import (
+    Held,
+    Piece,
+    from_the_first_of,
+    has_what_it_attends_to,
+    holds_one_of,
+    only,
+)
 from interlock.statemachine.recovery.report import Group, HeldRequest, LoadReport, Recovered, Rollback
 
 
@@ -88,7 +95,7 @@ class LoadRecovery:
             ValueError: two requests hold a block at different positions.
         """
         invalid, failed = set(report.invalid_block_ids), set(report.failed_recving)
-        listed = [q for q in requests if q.request_id in failed or _holds_one_of(invalid, q)]
+        listed = [q for q in requests if q.request_id in failed or _has_one_of(invalid, q)]
         held = partial(from_the_first_of, blocks=invalid)
         books = self._open(listed, held, invalid=invalid, scheduled=report.num_scheduled_tokens)
         books.in_loop("between", *("dispatched",) * books.steps)
@@ -126,7 +133,7 @@ class LoadRecovery:
 
         Call it when a schedule() begins, with all requests that hold blocks.
         """
-        listed = [q for q in requests if _holds_one_of(self._redo, q)]
+        listed = [q for q in requests if holds_one_of(q, self._groups, self._redo)]
         if not listed:
             return Recovered()
         books = self._open(listed, partial(from_the_first_of, blocks=self._redo))
@@ -143,9 +150,9 @@ class LoadRecovery:
     @looked_at_by(look_at_one)
     def waits(self, request: HeldRequest) -> bool:
         """Whether a request must not be scheduled now: it counts a block that another is to compute again."""
-        if not _holds_one_of(self._redo, request):
+        if not holds_one_of(request, self._groups, self._redo):
             return False
-        books = self._open([request], partial(only, blocks=self._redo))
+        books = self._open([request], partial(only, wrong=self._redo))
         step = books.steps
         books.in_loop("run_loop", *("dispatched",) * step, "building")
         return not books.ledger.condition("compute_held", "shared-blocks-are-awaited")(request.request_id, step)
@@ -161,11 +168,11 @@ class LoadRecovery:
         """
         for block in new_block_ids:
             self._redo.pop(block, None)
-        listed = [(q, n) for q, n in step if _holds_one_of(self._redo, q)]
+        listed = [(q, n) for q, n in step if holds_one_of(q, self._groups, self._redo)]
         if not listed:
             return
         ends = {q.request_id: q.num_computed_tokens + n for q, n in listed}
-        books = self._open([q for q, _ in listed], partial(only, blocks=self._redo), ends=ends)
+        books = self._open([q for q, _ in listed], partial(only, wrong=self._redo), ends=ends)
         now = books.steps
         for q, n in listed:
             for p in books.pieces(q.request_id):
@@ -189,7 +196,9 @@ class LoadRecovery:
 
     # -- books --------------------------------------------------------------------------------------
 
-    def _open(self, requests: Iterable[HeldRequest], held: Callable[[list[Held]], list[Held]], **more: Any) -> Books:
+    def _open(
+        self, requests: Iterable[HeldRequest], held: Callable[[HeldRequest, Sequence[Group]], list[Held]], **more: Any
+    ) -> Books:
         """The books of this moment."""
         self._books.open(requests, held, redo=self._redo, **more)
         return self._books
@@ -250,5 +259,5 @@ class _Taker:
         )  # fmt: skip
 
 
-def _holds_one_of(blocks: Collection[int], q: HeldRequest) -> bool:
+def _has_one_of(blocks: Collection[int], q: HeldRequest) -> bool:
     return bool(blocks) and any(block in blocks for table in q.block_tables for block in table)

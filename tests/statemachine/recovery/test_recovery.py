@@ -378,6 +378,37 @@ def lines_of(run):
     return taken
 
 
+def test_who_is_asked_whether_it_waits_is_not_looked_through():
+    """Once for each request and step, while something is owed: what is owed says where it would be."""
+
+    def lines(blocks):
+        table, others = list(range(1, blocks + 1)), list(range(blocks + 1, 2 * blocks + 1))
+        r = recovery()
+        r.take_report(LoadReport({blocks}), [running("A", table, 4 * blocks)])
+        tables = {"A": table, "B": others, "C": table[:-1]}
+        a, b, c = (HeldRequest(name, [t], 4 * blocks, 4 * blocks + 1) for name, t in tables.items())
+        return [lines_of(lambda q=q: r.waits(q)) for q in (a, b, c)], [r.waits(q) for q in (a, b, c)]
+
+    assert lines(2000) == lines(20)
+
+
+@pytest.mark.parametrize("owed", [1, 3])
+@pytest.mark.parametrize("group", [0, 1])
+def test_a_block_is_found_whether_tables_or_what_is_owed_are_longer(owed, group):
+    """In each of two groups, at a place of its own; where another has the same block elsewhere it is another's."""
+    r = recovery(Group(1), Group(2))
+    tables = [[7, 8, 9, 5], [17, 18]]
+    r.take_report(LoadReport(set([tables[0][2:], tables[1][1:]][group])), [HeldRequest("A", tables, 4, 4)])
+    assert set(r.wrong_from) == {9, 5, 18}
+    if owed == 1:
+        r.blocks_forgotten({9, 5, 18} - {9 if group == 0 else 18})
+    waits = r.waits(HeldRequest("B", tables, 4, 5)), r.waits(HeldRequest("C", [[1, 2, 3, 4], [11, 12]], 4, 5))
+    elsewhere = [9, 1, 2, 3] if group == 0 else [1, 2, 3, 4], [11, 12] if group == 0 else [18, 11]
+
+    assert waits == (True, False)
+    assert not r.waits(HeldRequest("D", elsewhere, 4, 5))
+
+
 @pytest.mark.parametrize("failed", [1, None], ids=["one-fails", "all-fail"])
 def test_the_work_of_a_failure_grows_with_the_table_and_not_with_its_square(failed):
     """Of blocks from place 10 on, shared by two; what lies behind the failed ones is owed."""
