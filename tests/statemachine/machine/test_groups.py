@@ -222,6 +222,21 @@ def test_a_block_that_no_window_has_passed_is_not_given_twice(driver):
         d.build()
 
 
+def test_what_a_hit_needs_stays_also_where_it_is_not_loaded(driver):
+    """A hit that ends with a stretch of a chunked local group needs the stretch, and the request's next token does not."""
+    d = driver(chunks=4, groups=(FullAttention(H), ChunkedLocal(H, 2 * H)))
+    stored(d, ["h1", "h2"])
+    d.add("B", ["h1", "h2"])
+    d.load("B", [[1, 2], [0, 0]], external_blocks=2)
+    loads = d.build().load_jobs
+
+    assert [job.block for job in loads] == [1, 2]
+    d.update()  # while a step runs, nothing is evicted anyway
+    assert d.machine.chunks.take() is None
+    d.update(completed=[job.job for job in loads], received=["B"])
+    assert d.machine.chunks.take() is not None
+
+
 def test_fewer_tokens_than_were_found_are_loaded_if_the_window_is_there_and_refused_if_not(driver):
     d = driver(chunks=8, groups=WINDOW)
     stored(d, ["h1", "h2", "h3"])
@@ -397,6 +412,7 @@ def test_what_a_hit_needed_makes_room_once_it_is_loaded(driver):
     d.add("B", ["h1"])
     d.load("B", [[1], [2]], external_blocks=1)
     loads = d.build().load_jobs
+    d.update()
     assert d.machine.chunks.take() is None
     d.update(completed=[j.job for j in loads], received=["B"])
 

@@ -100,6 +100,38 @@ def test_a_request_that_has_ended_may_come_again_at_its_place():
         bench.step(["A", "B"], {})
 
 
+def test_a_request_that_comes_back_at_its_place_is_found(driver):
+    """It was preempted, and is let in again in that very step, behind those that ran on."""
+    d = driver(chunks=8)
+    for name in ("A", "B"):
+        d.add(name, [f"{name}{block}" for block in range(3)])
+    d.admit("A", [1, 2, 3, 4], tokens=1)
+    d.admit("B", [5, 6, 7, 8], tokens=5)
+    d.build()
+    d.update()
+    for done in range(SETTLED + 1):  # all decode: from here on it is noted who is due
+        d.go_on("A", 1 + done, 1)
+        d.go_on("B", 5 + done, 1)
+        d.build()
+        d.update()
+
+    d.go_on("A", 6, 1)
+    d.tables.pop("B")
+    d.admit("B", [5, 9, 10, 11], local_blocks=1, tokens=1)
+    table = d.tables["B"]
+    d.build(preempted=["B"])
+    d.tables["B"] = table
+    d.update()
+    found = {}
+    for done in range(8):
+        d.go_on("A", 7 + done, 1)
+        d.go_on("B", 5 + done, 1)
+        found.update({job.block: 5 + done for job in d.build().store_jobs})
+        d.update()
+
+    assert found[10] == 11  # with its twelfth token the third block of B is full
+
+
 def test_steps_without_requests_follow_the_last_of_them():
     bench = Bench({"A": 0})
     for _ in range(20):

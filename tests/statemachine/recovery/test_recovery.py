@@ -253,6 +253,16 @@ def test_a_block_of_a_coarser_group_is_cut_where_its_request_goes_back_to():
     assert r.wrong_from == {9: 1, 10: 1}
 
 
+def test_a_block_is_wrong_from_the_first_of_its_wrong_tokens_on():
+    r = recovery(Group(1), Group(4))
+    r.take_report(LoadReport({9, 10}), [HeldRequest("A", [[8, 9, 10], [11]], 3, 3)])
+
+    assert r.wrong_from == {9: 1, 10: 2, 11: 1}
+    a = HeldRequest("A", [[8, 9, 10], [11]], 1, 3)
+    r.dispatched([(a, 1)])
+    assert r.wrong_from == {10: 2, 11: 2}
+
+
 @pytest.mark.parametrize(
     ("requests", "words"),
     [
