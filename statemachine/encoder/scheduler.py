@@ -9,6 +9,7 @@ are written here: ``python -m interlock.statemachine.decisions.listing interlock
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from interlock.spec.encoder import SPECIFICATION
@@ -49,8 +50,8 @@ class EncoderCacheScheduler:
         policy: which ready entry of the pool makes room first, ``lru`` or ``arc``.
         checking: whether each action checks its guard: for an engine that is as the specification has it, of which
             docs/embedding.md says what that is. Tables and counters are always checked.
-        contain: whether a report on a transfer that is not under way is counted (:attr:`contained`) and
-            dropped, where it raises otherwise.
+        contain: whether a report on a transfer that is not under way is counted (:attr:`contained`), where it raises
+            otherwise. A transfer on which one output has several reports has failed.
         record: called for each action with its event and arguments, hidden ones too.
 
     Raises:
@@ -324,7 +325,11 @@ class EncoderCacheScheduler:
         for job, times in output.completed.items():
             for _ in range(times):
                 self._do("load_reported", job)
-        for event, transfers in (("fetch_settles", output.arrived), ("fetch_breaks", output.failed)):
+        arrived, failed = output.arrived, output.failed
+        if self._contain and (twice := [t for t, n in Counter((*arrived, *failed)).items() if n > 1]):
+            # Which of its reports is right nobody knows, so it has failed: with the first, and the others are surplus.
+            arrived, failed = [t for t in arrived if t not in twice], [*failed, *(t for t in arrived if t in twice)]
+        for event, transfers in (("fetch_settles", arrived), ("fetch_breaks", failed)):
             for transfer in transfers:
                 self._transfer_ended(event, transfer)
 

@@ -132,6 +132,21 @@ def test_a_report_that_comes_twice_is_refused_by_name(engine, how):
     assert e.machine.ledger.function("pool_entry") == before
 
 
+@pytest.mark.parametrize(
+    ("reports", "surplus"),
+    [({"arrived": (0,), "failed": (0,)}, 1), ({"arrived": (0, 0)}, 1), ({"arrived": (0, 0), "failed": (0, 7)}, 3)],
+)
+def test_a_transfer_on_which_one_output_has_several_reports_has_failed(engine, reports, surplus):
+    """Contained; else the second one raises. What the worker had to say of it once is no trace of this engine."""
+    e = engine(contain=True, deadline=99, judge=False)
+    e.add("A", feature("x", 0))
+    e.step()
+    assert entry(e, "x") == "in_transit"
+    e.machine.update_connector_output(EncoderOutput(**reports))
+
+    assert (entry(e, "x"), e.machine.contained) == ("absent", surplus)
+
+
 def test_a_second_report_is_never_taken_for_one_on_the_next_transfer_of_the_item(engine):
     e = fetched(engine(cells=1, contain=True, deadline=99), "x")
     fetched(e, "y")
