@@ -328,7 +328,8 @@ class EncoderCacheScheduler:
         arrived, failed = output.arrived, output.failed
         if self._contain and (twice := [t for t, n in Counter((*arrived, *failed)).items() if n > 1]):
             # Which of its reports is right nobody knows, so it has failed: with the first, and the others are surplus.
-            arrived, failed = [t for t in arrived if t not in twice], [*failed, *(t for t in arrived if t in twice)]
+            failed = (*failed, *(t for t in arrived if t in twice))
+            arrived = tuple(t for t in arrived if t not in twice)
         for event, transfers in (("fetch_settles", arrived), ("fetch_breaks", failed)):
             for transfer in transfers:
                 self._transfer_ended(event, transfer)
