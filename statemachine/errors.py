@@ -116,8 +116,19 @@ class NotLetIn(SpecificationViolation):
         super().__init__(f"build_connector_meta: request {request_id!r} computes in this step, and is {state}: {right}")
 
 
+class OutOfTurn(SpecificationViolation):
+    """A call that a request has no place for at this moment; it has changed nothing.
+
+    Args:
+        wrong, right: what speaks against it, and what to do.
+    """
+
+    def __init__(self, call: str, request_id: str, wrong: str, right: str) -> None:
+        super().__init__(f"{call}: request {request_id!r} {wrong}: {right}")
+
+
 class Misshapen(SpecificationViolation):
-    """An argument is not of the shape that ``port`` asks for.
+    """An argument is not of the shape that ``port`` asks for, or says what cannot be.
 
     The call has changed nothing, but where one row of many is wrong: rows are not looked at beforehand, and those
     before it may be done.

@@ -18,6 +18,7 @@ from typing import cast
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.deadlines import Clock, Deadlines
+from interlock.statemachine.errors import OutOfTurn
 from interlock.statemachine.looking import looked_at_by
 from interlock.statemachine.lookup import LookupGroup
 from interlock.statemachine.offload.choice import EVERYTHING, StoreChoice, StoreLimits
@@ -117,7 +118,9 @@ class KVOffloadScheduler:
         self._tracked = Requests()
         self._behind: dict[str, Tracked] = {}
         """Requests with published blocks that the store scan has not passed."""
+        self._windowed = tuple([group.windowed for group in self._groups])
         self._visits: list[Visit] = []
+        self._visited: set[str] = set()
         self._anew: set[str] = set()
         """Requests that were asked about although they had blocks, as far as was known."""
         self._ended: set[str] = set()
@@ -191,7 +194,7 @@ class KVOffloadScheduler:
 
         Raises:
             UnknownRequest: it has not arrived, or has ended.
-            Misshapen: ``num_computed_tokens`` is no number, or below 0.
+            Misshapen: ``num_computed_tokens`` is no number, below 0, or no whole blocks with one KV cache group.
         """
         tracked = self._tracked.of(request, "get_num_new_matched_tokens")
         found = self._loads.match(tracked, num_computed_tokens)
@@ -209,14 +212,19 @@ class KVOffloadScheduler:
         Raises:
             ImpossibleGrant: not so many external tokens were found, they end within a block, or there are no blocks
                 for them.
-            Misshapen: the table is not flat with one group, or not per group with several.
+            Misshapen: the table is not flat with one group, or not per group with several, or a block is none.
+            OutOfTurn: it got its blocks in this schedule before.
         """
-        refuse_misshapen_table(request.request_id, block_ids, num_external_tokens, len(self._groups))
+        refuse_misshapen_table(request.request_id, block_ids, num_external_tokens, self._windowed)
         per_group = cast("Sequence[Sequence[int]]", block_ids if len(self._groups) > 1 else (block_ids,))
         tables = tuple([tuple(table) for table in per_group])
         tracked = self._tracked.of(request, "update_state_after_alloc")
+        if request.request_id in self._visited:
+            right = "say it once in a schedule, with its whole table"
+            raise OutOfTurn("update_state_after_alloc", request.request_id, "has its blocks in this schedule", right)
         if num_external_tokens:
             self._loads.refuse_impossible(tracked, tables, num_external_tokens)
+        self._visited.add(request.request_id)
         self._visits.append(Visit(tracked, tables, num_external_tokens))
 
     @looked_at_by(look_at_step)
@@ -227,11 +235,17 @@ class KVOffloadScheduler:
             UnknownRequest: the step names a request that has not arrived, or has ended.
             NotLetIn: the step computes for a request that was not said to have got its blocks.
             MissingBlocks: a request fills a block that it was not said to have.
-            Misshapen: the step's columns are not of the same requests, or blocks are not given per group.
+            Misshapen: the step's columns are not of the same requests, or a request is named twice, blocks are not
+                given per group or are none, or a number of tokens cannot be.
+            OutOfTurn: a request was looked up that runs, or is being loaded, and is not named as preempted.
         """
-        refuse_misshapen_step(step, len(self._groups))
+        refuse_misshapen_step(step, self._windowed)
+        self._running.told(step)
+        if self._anew:
+            self._refuse_who_runs(step)
         self._step_is_over()
         visits, self._visits = self._visits, []  # if one is refused below, it does not come again
+        self._visited.clear()
         self._preempted = step.preempted
         for request_id in step.preempted:
             if request_id not in self._ended:  # it was preempted between steps, and aborted before this one
@@ -324,6 +338,7 @@ class KVOffloadScheduler:
         self._loads.forget(tracked)
         self._running.finished(tracked)
         self._anew.discard(request_id)
+        self._visited.discard(request_id)
         self._offering.finished(request_id)
         self._moves.do("finish", tracked.key)
         self._lives.ends(tracked)
@@ -386,6 +401,22 @@ class KVOffloadScheduler:
         if self._kept is not None:
             self._kept.scan_starts(tracked)
         self._loads.forget(tracked)  # while it runs it is not asked about
+
+    def _refuse_who_runs(self, step: ScheduledStep) -> None:
+        """Makes sure that who was looked up, and has blocks as far as we know, has lost them.
+
+        Not when it is looked up: of who was preempted between steps we hear with this step. That it was looked up is
+        forgotten.
+
+        Raises:
+            OutOfTurn: it has not.
+        """
+        for request_id in sorted(self._anew.difference(step.preempted)):
+            state = self._request_state.get(self._tracked[request_id].key)
+            if state != "waiting":
+                self._anew.discard(request_id)
+                right = "look up who waits and has no blocks, or name it as preempted"
+                raise OutOfTurn("build_connector_meta", request_id, f"was looked up, and is {state}", right)
 
     def _scan_moves(self, tracked: Tracked) -> None:
         if self._kept is not None:

@@ -44,13 +44,14 @@ class Loads:
         ``None`` if a request that the tier has something for may not load yet, or some of it is still to come.
 
         Raises:
-            Misshapen: what the GPU has is no number, or below 0.
+            Misshapen: what the GPU has is no number, below 0, or no whole blocks with one KV cache group.
         """
         request = tracked.request
         limit = (request.num_tokens - 1) // self._hash_tokens * self._hash_tokens
         this = num_computed_tokens, limit, len(request.block_hashes)
         if tracked.looked_up != this:
-            refuse_misshapen_match(request.request_id, num_computed_tokens)
+            whole = self._hash_tokens if self._prefix_only else 1
+            refuse_misshapen_match(request.request_id, num_computed_tokens, whole)
             self.forget(tracked)
             tracked.looked_up, tracked.looked_up_at = this, self._moves.chunks.moves
             tracked.local_tokens = num_computed_tokens

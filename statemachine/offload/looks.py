@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, count
 from operator import add, ge, gt, index
 
+from interlock.statemachine.offload.shapes import refuse_wrong_numbers, refuse_wrong_total
 from interlock.statemachine.offload.tracked import Tracked
 from interlock.statemachine.port import ScheduledStep
 
@@ -37,6 +38,8 @@ class Looks:
         """From a step to the places that are due in it, if that is noted."""
         self._step = self._same = 0
         self._computed: Sequence[int] = ()
+        self._told = 0, 0
+        """How many tokens all have computed together before the step at hand, and how many they compute in it."""
         self._expected = 0
         """How many tokens all have computed together before the next step, if all that is scheduled is computed."""
 
@@ -45,13 +48,25 @@ class Looks:
         if self.order:
             self.order, self.at, self.places, self._almost, self._due = (), [], {}, [], None
 
+    def told(self, step: ScheduledStep) -> None:
+        """A step, before anything is done with it.
+
+        If the same requests decode that did, and have together computed what was expected, they are not gone through.
+
+        Raises:
+            Misshapen: one is named twice, or a number of tokens cannot be.
+        """
+        counts, in_order = step.num_scheduled_tokens, step.request_ids == self.order
+        before, total = index(sum(step.num_computed_tokens)), sum(counts.values())
+        refuse_wrong_total(step, total)
+        if not (in_order and before == self._expected and total == len(counts)):
+            refuse_wrong_numbers(step, in_order)
+        self._told = before, total
+
     def worth(self, step: ScheduledStep) -> list[int]:
-        """The places of requests that are due, in order."""
+        """The places of requests that are due, in order; of a step that :meth:`told` has heard of."""
         computed, counts = step.num_computed_tokens, step.num_scheduled_tokens
-        total = step.total_num_scheduled_tokens
-        if total is None:
-            total = sum(counts.values())
-        before, self._computed = index(sum(computed)), computed
+        (before, total), self._computed = self._told, computed
         as_expected, self._expected = before == self._expected, before + total
         self._step += 1
         self._same += 1

@@ -48,6 +48,10 @@ class Running:
         self._looks = Looks(tracked.__getitem__)
         self._request_state = moves.ledger.function("request_state")
 
+    def told(self, step: ScheduledStep) -> None:
+        """See :meth:`Looks.told`."""
+        self._looks.told(step)
+
     def run(self, step: ScheduledStep, visits: Sequence[Visit], anew: Sequence[str] = ()) -> None:
         """Requests that were running: only those are looked at that got blocks, or have filled one or given one up.
 

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from interlock.statemachine.errors import Misshapen
-from interlock.statemachine.port import ConnectorOutput, ScheduledStep
+from interlock.statemachine.port import NULL_BLOCK, ConnectorOutput, ScheduledStep
 
 _STEP = "build_connector_meta"
 
@@ -21,10 +21,13 @@ def refuse_misshapen_request(call: str, request: Any) -> None:
     Raises:
         Misshapen: something is missing, or of another kind.
     """
-    if not isinstance(getattr(request, "request_id", None), str):
+    num_tokens: Any = getattr(request, "num_tokens", None)
+    if not isinstance(getattr(request, "request_id", None), str) or not request.request_id:
         wrong = "has no request_id"
-    elif not hasattr(getattr(request, "num_tokens", None), "__index__"):
+    elif not hasattr(num_tokens, "__index__"):
         wrong = "has no num_tokens"
+    elif isinstance(num_tokens, bool) or num_tokens < 0:
+        wrong = f"has {num_tokens!r} for num_tokens"
     elif not isinstance(getattr(request, "block_hashes", None), Sequence):
         wrong = "has no block_hashes"
     elif len(request.block_hashes) and not isinstance(request.block_hashes[0], str | bytes):
@@ -34,30 +37,38 @@ def refuse_misshapen_request(call: str, request: Any) -> None:
     raise Misshapen(
         call,
         f"{request!r} {wrong}",
-        "give an object with request_id (a string), num_tokens and block_hashes (strings or bytes)",
+        "give an object with request_id (a string), num_tokens (0 or more) and block_hashes (strings or bytes)",
     )
 
 
-def refuse_misshapen_match(request_id: str, num_computed_tokens: Any) -> None:
-    """Makes sure that what the engine's own prefix cache has of a request is a number of tokens.
+def refuse_misshapen_match(request_id: str, num_computed_tokens: Any, block_size: int) -> None:
+    """Makes sure that what the engine's own prefix cache has of a request is a number of tokens, in whole blocks.
+
+    Args:
+        block_size: tokens of a block; 1 where blocks are of several sizes, of which a hit may end within one.
 
     Raises:
         Misshapen: it is not.
     """
+    call, wrong = (
+        "get_num_new_matched_tokens",
+        f"num_computed_tokens of request {request_id!r} is {num_computed_tokens!r}",
+    )
     if not (hasattr(num_computed_tokens, "__index__") and num_computed_tokens >= 0):
-        raise Misshapen(
-            "get_num_new_matched_tokens",
-            f"num_computed_tokens of request {request_id!r} is {num_computed_tokens!r}",
-            "give how many tokens the engine's own prefix cache has of it, or 0",
-        )
+        raise Misshapen(call, wrong, "give how many tokens the engine's own prefix cache has of it, or 0")
+    if num_computed_tokens % block_size:
+        raise Misshapen(call, wrong, f"give the tokens of whole blocks, of {block_size} each")
 
 
-def refuse_misshapen_step(step: ScheduledStep, num_groups: int) -> None:
+def refuse_misshapen_step(step: ScheduledStep, windowed: Sequence[bool]) -> None:
     """Makes sure that a step's columns are of the same requests, and blocks are given per KV cache group.
+
+    Args:
+        windowed: of each group, whether it has null blocks.
 
     Raises:
         Misshapen: it is none, a column is shorter or longer than another, ``preempted`` is one name, or blocks are not
-            per group.
+            per group, or are none.
     """
     try:
         rows, computed, scheduled = len(step.request_ids), len(step.num_computed_tokens), len(step.num_scheduled_tokens)
@@ -77,17 +88,64 @@ def refuse_misshapen_step(step: ScheduledStep, num_groups: int) -> None:
             "give one for each request, in the same order",
         )
     _refuse_one_name(_STEP, request_ids=step.request_ids, preempted=step.preempted)
-    if not _are_per_group(list(filter(None, step.new_block_ids)), num_groups):
-        _refuse_blocks(_STEP, zip(step.request_ids, step.new_block_ids, strict=False), num_groups)
+    got = list(filter(None, step.new_block_ids))
+    if got:
+        if not _are_per_group(got, len(windowed)):
+            _refuse_blocks(_STEP, zip(step.request_ids, step.new_block_ids, strict=False), len(windowed))
+        if min(chain.from_iterable(chain.from_iterable(got)), default=1) <= NULL_BLOCK:
+            for name, tables in zip(step.request_ids, step.new_block_ids, strict=False):
+                if tables:
+                    _refuse_no_blocks(_STEP, name, tables, windowed)
 
 
-def refuse_misshapen_table(request_id: str, block_ids: Any, num_external_tokens: Any, num_groups: int) -> None:
-    """Makes sure that a table is flat where there is one KV cache group, else per group, and that tokens are a number.
+def refuse_wrong_numbers(step: ScheduledStep, in_order: bool) -> None:
+    """Makes sure that a step names each request once, with numbers of tokens that can be.
+
+    Args:
+        in_order: its requests are those of the step before, in the same order.
 
     Raises:
-        Misshapen: it is not.
+        Misshapen: one is named twice, computes nothing, or had computed less than nothing.
     """
-    call = "update_state_after_alloc"
+    ids, counts = step.request_ids, step.num_scheduled_tokens
+    if not in_order and len(set(ids)) < len(ids):
+        twice = next(name for place, name in enumerate(ids) if name in ids[:place])
+        raise Misshapen(_STEP, f"the step names request {twice!r} twice", "name each request once")
+    if min(step.num_computed_tokens, default=0) < 0:
+        name, tokens = next(row for row in zip(ids, step.num_computed_tokens, strict=True) if row[1] < 0)
+        wrong, right = (
+            f"num_computed_tokens of request {name!r} is {tokens!r}",
+            "give what it had computed before, or 0",
+        )
+        raise Misshapen(_STEP, wrong, right)
+    if min(counts.values(), default=1) < 1:
+        name, tokens = next(row for row in counts.items() if row[1] < 1)
+        wrong, right = f"num_scheduled_tokens of request {name!r} is {tokens!r}", "leave out who computes nothing in it"
+        raise Misshapen(_STEP, wrong, right)
+
+
+def refuse_wrong_total(step: ScheduledStep, tokens: int) -> None:
+    """Makes sure that all tokens of a step together are so many, where it says how many they are.
+
+    Raises:
+        Misshapen: they are not.
+    """
+    total = step.total_num_scheduled_tokens
+    if total is not None and total != tokens:
+        wrong = f"total_num_scheduled_tokens is {total!r}, and num_scheduled_tokens are {tokens} together"
+        raise Misshapen(_STEP, wrong, "give their sum, or leave it out")
+
+
+def refuse_misshapen_table(request_id: str, block_ids: Any, num_external_tokens: Any, windowed: Sequence[bool]) -> None:
+    """Makes sure that a table is flat where there is one KV cache group, else per group, and that tokens are a number.
+
+    Args:
+        windowed: of each group, whether it has null blocks.
+
+    Raises:
+        Misshapen: it is not, or a block is none.
+    """
+    call, num_groups = "update_state_after_alloc", len(windowed)
     if not hasattr(num_external_tokens, "__index__"):
         raise Misshapen(
             call,
@@ -101,6 +159,8 @@ def refuse_misshapen_table(request_id: str, block_ids: Any, num_external_tokens:
         one = "with one KV cache group give its blocks in one list, as in [7, 8]"
         right = f"give a list of blocks for each of {num_groups} KV cache groups" if num_groups > 1 else one
         raise Misshapen(call, f"the table of request {request_id!r} is {block_ids!r}", right)
+    if any(min(table, default=1) <= NULL_BLOCK for table in tables):
+        _refuse_no_blocks(call, request_id, tables, windowed)
 
 
 def refuse_misshapen_reports(output: ConnectorOutput) -> None:
@@ -135,6 +195,15 @@ def _refuse_blocks(call: str, rows: Iterable[tuple[str, Any]], num_groups: int) 
                 f"the blocks that request {name!r} gets are {blocks!r}",
                 f"give one list per KV cache group, of which there {there_are}",
             )
+
+
+def _refuse_no_blocks(call: str, name: str, tables: Sequence[Sequence[int]], windowed: Sequence[bool]) -> None:
+    """Names the first block of a request that is none: null blocks stand in tables of windowed groups only."""
+    for group, (table, has_null_blocks) in enumerate(zip(tables, windowed, strict=True)):
+        for block in table:
+            if block < NULL_BLOCK or (block == NULL_BLOCK and not has_null_blocks):
+                right = "ids of blocks are numbers from 1 on; 0 stands in a windowed group where it needs none"
+                raise Misshapen(call, f"request {name!r} gets block {block} in KV cache group {group}", right)
 
 
 def _are_per_group(got: Collection[Sequence[Sequence[int]]], num_groups: int) -> bool:

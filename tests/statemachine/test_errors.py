@@ -45,6 +45,10 @@ from interlock.statemachine import errors as e
             "can_allocate: schedule() is not in a visit to that request; ensure_cache_available opens it",
         ),
         (
+            e.OutOfTurn("update_state_after_alloc", "A", "has its blocks in this schedule", "say it once"),
+            "update_state_after_alloc: request 'A' has its blocks in this schedule: say it once",
+        ),
+        (
             e.MissingBlocks("A", 8, 1, 4),
             "build_connector_meta: request 'A' fills 8 tokens, and has 1 block(s) of 4: give each block that it gets in "
             "new_block_ids, or in update_state_after_alloc if it was waiting",

@@ -74,8 +74,10 @@ class Driver:
         self._scheduled.append(ScheduledRequest(name, computed, scheduled))
 
     def go_on(self, name, computed, tokens, blocks=()):
-        """A running request computes more tokens, with new blocks."""
+        """A running request computes more tokens, with new blocks; without more, it computes its last one again."""
         self.tables[name] += blocks
+        if not tokens:
+            computed, tokens = computed - 1, 1
         self._scheduled.append(ScheduledRequest(name, computed, tokens, tuple(blocks)))
 
     def load(self, name, blocks, external_blocks, local_blocks=0):

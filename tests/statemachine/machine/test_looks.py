@@ -36,6 +36,7 @@ class Bench:
         step = ScheduledStep(order, before, scheduled, (), (), sum(scheduled.values()) if total else None)
 
         expected = [n for n in order if self.computed[n] + scheduled[n] >= self.tracked[n].next_look]
+        self.looks.told(step)
         found = self.looks.worth(step)
 
         assert [order[place] for place in found] == expected
