@@ -35,6 +35,9 @@ from interlock.statemachine.names import did_you_mean
 from interlock.statemachine.offload.choice import StoreLimits
 from interlock.statemachine.plural import counted
 
+RATE_MIN, RATE_MAX = 1e-5, 1_000_000
+"""Arrivals per second between which times of arrival, in seconds, are still told apart, and say something."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateRequest:
@@ -100,8 +103,9 @@ class SimulateBinding:
         self.session.spec_digest = specification().digest
         if request.plot is not None:
             self._require_plotting()
-        if request.rate is not None and not 0 < request.rate < float("inf"):
-            raise UsageProblem(f"--rate {request.rate:g} is no rate", "give requests per second, above 0")
+        if request.rate is not None and not RATE_MIN <= request.rate <= RATE_MAX:
+            right = f"give requests per second, from {RATE_MIN:.5f} (one a day) to {RATE_MAX:,}"
+            raise UsageProblem(f"--rate {request.rate:g} is no rate", right)
         if not 0 <= request.load_failures <= 1:
             wrong = f"--load-failures {request.load_failures:g} is no share"
             raise UsageProblem(wrong, "give a number from 0 (none) to 1 (all)")
