@@ -163,9 +163,13 @@ def flush_is_due(j: Term) -> Term:
 
 
 def work_is_reported() -> Term:
-    """The connector reports pending work: a job is open."""
+    """The connector reports pending work: a job is open, or a request has just finished and may be stored.
+
+    Here the engine knows of the latter itself (:func:`something_to_do`); one that asks its connector only does not.
+    """
+    just_finished = exists(r2, request_state(r2).eq(request_states["finished"]))
     forgotten = stale_work.is_("included") & exists(_j, stale(_j))
-    return idle.is_("flush", "drain") & (exists(_j, live(_j)) | forgotten)
+    return idle.is_("flush", "drain") & (just_finished | exists(_j, live(_j)) | forgotten)
 
 
 def something_to_do() -> Term:
