@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.encoder.coverage import ARRIVALS, ASK, EVERY, LOADS, POOL, QUEUE, RUNNING, TIGHT, TWICE
+from interlock.spec.encoder.coverage import ARRIVALS, ASK, EVERY, LOADS, POOL, QUEUE, ROOM, RUNNING, TIGHT, TWICE
 from interlock.spec.encoder.vocabulary import PUTS_OFF, embedding, gave_up, i, item, r, request, visited, w, worker
 from interlock.spec.language.properties import ActionProperty, Property
 from interlock.spec.language.terms import forall
@@ -28,6 +28,15 @@ FORGETS_ITS_OWN = ActionProperty(
     actions=("finish", "complete", "fail_unavailable"),
     formula=forall(_r, _i, _r.ne(r) >> unchanged(gave_up(_r, _i))),
 )
+PREEMPTED_KEEP_BUDGET = ActionProperty(
+    id="a-preemption-gives-no-budget-back",
+    source="R-66, V-04; contract 4.2: 60 s per (request, hash)",
+    doc="What was given up for a request stays given up when it is preempted: it is not put off for that again.",
+    slices=(ROOM, RUNNING, TIGHT),
+    applies=PUTS_OFF,
+    actions=("preempt",),
+    formula=forall(_r, _i, unchanged(gave_up(_r, _i))),
+)
 VISITS_ONE = ActionProperty(
     id="a-visit-is-to-one-request",
     source="contract section 1: one request is popped, and asked, at a time",
@@ -45,4 +54,4 @@ OWN_CACHE = ActionProperty(
     formula=forall(_w, _i, _w.ne(w) >> unchanged(embedding(_w, _i))),
 )
 
-OTHERS: tuple[Property, ...] = (BUDGET_OF_ONE, FORGETS_ITS_OWN, VISITS_ONE, OWN_CACHE)
+OTHERS: tuple[Property, ...] = (BUDGET_OF_ONE, FORGETS_ITS_OWN, PREEMPTED_KEEP_BUDGET, VISITS_ONE, OWN_CACHE)

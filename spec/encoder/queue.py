@@ -87,11 +87,11 @@ LAST_IN_LAST = ActionProperty(
 
 PREEMPTED_FIRST = ActionProperty(
     id="preempted-request-is-queued-first",
-    source="contract Q22: waiting.prepend",
-    doc="Who is preempted stands before all others.",
+    source="contract Q22: waiting.prepend; Q12 to Q16",
+    doc="Who is preempted stands before all others, and so does who comes back from a load of KV to wait.",
     slices=(ROOM, RUNNING, TIGHT),
-    actions=("preempt",),
-    formula=forall(_r, (is_queued(_r) & _r.ne(r)) >> Primed(body=queue.before(r, _r))),
+    actions=("preempt", "loaded", "kv_load_fails"),
+    formula=forall(_r, (Primed(body=is_queued(r)) & is_queued(_r) & _r.ne(r)) >> Primed(body=queue.before(r, _r))),
 )
 
 UNASKED = Invariant(

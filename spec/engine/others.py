@@ -41,6 +41,8 @@ from interlock.spec.engine.vocabulary import (
     late,
     load_has_failed,
     parked,
+    pass_state,
+    pass_states,
     placeholders,
     planned,
     r,
@@ -61,7 +63,7 @@ from interlock.spec.engine.vocabulary import (
     withheld,
 )
 from interlock.spec.language.properties import ActionProperty
-from interlock.spec.language.terms import Term, forall
+from interlock.spec.language.terms import Primed, Term, forall
 from interlock.spec.shared.frames import unchanged
 from interlock.spec.shared.sorts import block, request
 
@@ -205,7 +207,26 @@ LOAD_ALONE = ActionProperty(
     formula=forall(_r, _r.ne(r) >> unchanged(broke(_r), transfer_state(_r))),
 )
 
+DISPATCHED_STILL_WRITES = ActionProperty(
+    id="a-step-that-is-out-still-does-what-it-does",
+    source="contract G4, Q22, Q23; what the ghost role means",
+    doc="Whoever loses its blocks, a step that was dispatched goes on to read and write them.",
+    slices=(RESUME, DECODE, SPEC, PAIR),
+    actions=("preempt", "reset_running", "finish", "stop"),
+    formula=forall(
+        _r, _t, _b, pass_state(_t).eq(pass_states["dispatched"]) >> unchanged(role(_r, _t, _b))
+    ),
+)  # fmt: skip
+TAKEN_IS_NEW = ActionProperty(
+    id="a-new-block-has-no-past",
+    source="contract R-44; what the ghost untold means",
+    doc="What nobody was told of a block is over once the block is taken from the free queue.",
+    slices=(LATE,),
+    actions=ALLOCATES,
+    formula=~Primed(body=untold(b)),
+)
+
 OTHERS = (
     COUNTED_ALONE, REFUSED_ALONE, SCHEDULED_ALONE, HELD_ALONE, STEP_ALONE, GIVEN_UP_ALONE, BLOCK_ALONE, UNTOLD_ALONE,
-    FAILS_ALONE, LOAD_ALONE,
+    FAILS_ALONE, LOAD_ALONE, DISPATCHED_STILL_WRITES, TAKEN_IS_NEW,
 )  # fmt: skip

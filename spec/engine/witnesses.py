@@ -34,6 +34,7 @@ from interlock.spec.engine.vocabulary import (
     table,
     tainted,
     tokens,
+    withheld,
 )
 from interlock.spec.language.properties import witnesses_of
 from interlock.spec.language.terms import Primed, exists
@@ -75,6 +76,16 @@ WITNESSES = (
         "wrong-blocks-spread", exists(r, b, role(r, t, b).eq(roles["computed"]) & Primed(body=~good(b))),
         "A block that a step computes can stay wrong, because the step attended to a wrong one.", DECODE,
         actions=("run_forward",), source="contract D2: what is computed from a wrong block is wrong",
+    ),
+    _witness(
+        "two-reports-are-withheld", exists(b2, b2.ne(b) & withheld(b2)), "Two failures are reported a step too late.",
+        LATE, actions=("withhold_report",), source="contract R-43, R-44",
+    ),
+    _witness(
+        "a-guess-is-rejected-behind-a-later-step",
+        exists(_ty, _ty.ne(t) & pass_state(_ty).eq(pass_states["dispatched"])),
+        "A guess is found wrong while a later step is out.", SPEC,
+        actions=("reject_draft",), source="B-165 vllm #48245",
     ),
     _witness(
         "output-block-is-published", (place(b) >= PROMPT) & Primed(body=addressable(b)),

@@ -6,7 +6,7 @@ from interlock.spec.language.properties import ActionProperty, LeadsTo, Property
 from interlock.spec.language.terms import Primed, exists, forall
 from interlock.spec.lookup.coverage import CHECKS
 from interlock.spec.lookup.judging import may_have
-from interlock.spec.lookup.predicates import key_is
+from interlock.spec.lookup.predicates import key_is, searching
 from interlock.spec.lookup.vocabulary import (
     ahead,
     bound,
@@ -79,6 +79,13 @@ ROOM = ActionProperty(
 )
 
 WITNESSES = (
+    _witness(
+        "found-while-a-lookup-goes-on",
+        exists(r, searching(r)),
+        "An answer of the further tier comes in a lookup.",
+        actions=("check_found",),
+        source="contract 3.2 prepare_store",
+    ),
     _witness(
         "chunk-is-looked-for",
         exists(g, p, key_is(g, p, "unresolved")),

@@ -313,10 +313,32 @@ IMPOSSIBLE_ENDS = LeadsTo(
 MIRROR_ADVANCES = ActionProperty(
     id="mirror-advances-with-every-metadata",
     source="B-025 vllm #25856; contract R-24",
-    doc="Each metadata brings the copy of every running request up to its table, whatever happens to others.",
+    doc=(
+        "Each metadata brings the copy of every request that runs, or is over and still being stored, up to its table, "
+        "whatever happens to others."
+    ),
     slices=EVERY,
     actions=("build_connector_meta",),
-    formula=forall(r, b, is_running(r) >> Primed(body=mirror_row(r, b)).eq(table_row(r, b))),
+    formula=forall(
+        r, b,
+        (is_running(r) | (_done & exists(k, tracked(r, k)))) >> Primed(body=mirror_row(r, b)).eq(table_row(r, b)),
+    ),
+)  # fmt: skip
+RESUMED_IS_TOLD = ActionProperty(
+    id="a-metadata-tells-of-who-was-resumed",
+    source="contract R-27, I-50",
+    doc="That a request was resumed is told once: with the next metadata it counts as any other, over or not.",
+    slices=EVERY,
+    actions=("build_connector_meta",),
+    formula=forall(r, ~Primed(body=resumed(r))),
+)
+AWAITED_IS_EXECUTING = ActionProperty(
+    id="a-scheduled-token-executes-with-its-step",
+    source="contract Q20, R-25",
+    doc="The step of a metadata computes every token that is scheduled, of resumed requests too: its output may come.",
+    slices=EVERY,
+    actions=("build_connector_meta",),
+    formula=forall(r, (is_running(r) & placeholder(r)) >> Primed(body=executing(r))),
 )
 ENDS_WHILE_RUNNING = Invariant(
     id="ends-by-itself-only-while-running",
@@ -405,6 +427,34 @@ WITNESSES = (
         exists(r, card(k, save_state(k).eq(save_states["in_flight"]) & save_for(k, r)).eq(2)),
         "Two stores of one request are in flight.", SAVES,
     ),
+    _witness(
+        "preempted-beside-a-store-of-another",
+        exists(r2, k, r2.ne(r) & save_state(k).eq(save_states["in_flight"]) & save_for(k, r2)),
+        "A request is preempted while another one is being stored.", TWO_SAVES, actions=("preempt",),
+        source="contract Q22, J4",
+    ),
+    _witness(
+        "stored-in-the-step-of-its-block", report_row(r, b), "A block is stored in the step that allocates it.",
+        *SAVING, actions=("plan_save",), source="contract J1, J4",
+    ),
+    *(
+        _witness(
+            f"a-cancelled-request-{id_}", cancel_asked(r), f"A request that is to be cancelled {says}.", *slices,
+            actions=(action,), source="contract R-52",
+        )
+        for id_, says, action, slices in (
+            ("gets-its-output", "gets the output of the step it is in", "token_computed", (ALL,)),
+            ("is-stored", "is stored, as it still runs", "plan_save", (SAVES,)),
+        )
+    ),
+    _witness(
+        "scanned-with-half-a-block", half_block(r), "A scan passes what is whole while a block is half full.", TABLE,
+        actions=("scan",), source="contract J1",
+    ),
+    _witness(
+        "asked-again-and-answers-nonsense", answered(r), "A request that was answered is asked again.", MATCH,
+        actions=("match_out_of_range",), source="contract R-01",
+    ),
     _witness("shared-block-is-stored", exists(k, is_open(k) & listed_twice(k)), "A job lists a block twice.", SAVES),
 )  # fmt: skip
 
@@ -414,7 +464,8 @@ PROPERTIES = (
     MATCHED_FIRST,
     ROWS_ARE_ONES, CLEAN_START, HIT_IN_RANGE,
     ANSWER_LEAVES_ONE, GOOD_IS_ADMITTED, ALL_TRACKED, HAS_ITS_BLOCK, FINISH_COVERS, INDEX_COUNTS, ABORT_LEGAL, DONE_GO,
-    IMPOSSIBLE_ENDS, MIRROR_ADVANCES, ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, KNOWN_WAS_SCHEDULED,
+    IMPOSSIBLE_ENDS, MIRROR_ADVANCES, RESUMED_IS_TOLD, AWAITED_IS_EXECUTING,
+    ENDS_WHILE_RUNNING, COPIED_IS_KNOWN, KNOWN_WAS_SCHEDULED,
     KEYS_STAY, LISTED_ONCE,
     REFUSED_COMES_AGAIN, CURSOR_GOES_ON, ARRIVES_ONCE, FINISHES_ONCE,
     *OTHERS,

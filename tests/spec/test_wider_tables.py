@@ -264,6 +264,15 @@ def _however_many_are_free(a: Action) -> Action:
     return a.model_copy(update={"guard": guard})
 
 
+def _forgets_its_place(a: Action) -> Action:
+    """Who enters the queue enters it at its end."""
+    (joins,) = (p for p in a.params if p.sort == "request")
+    others = tuple(u for u in a.updates if u.symbol not in {x.symbol for x in queue.push_front(joins)})
+    held = next(u.when for u in a.updates if u not in others)
+    last = tuple(u.model_copy(update={"when": u.when & held}) for u in queue.push_back(joins))
+    return a.model_copy(update={"updates": (*others, *last)})
+
+
 def _said_everywhere(leaf: Callable[[T.Term], T.Term | None]) -> Callable[[Action], Action]:
     """All updates with some terms in their values and conditions replaced."""
 
@@ -456,6 +465,28 @@ ACTIONS = {
     "what a copy from before a reset leaves is nothing": (
         "tiers", "tier_reset_write", "gpu_copy", _said_everywhere(_nothing_is_outdated),
         "a-copied-slot-is-as-old-as-its-copy",
+    ),
+    "a preemption undoes what steps that are out still write": (
+        "engine", "resume", "preempt", _always("role"), "a-step-that-is-out-still-does-what-it-does",
+    ),
+    "a new block keeps what nobody was told of it": (
+        "engine", "late_report", "compute_new", _unless("untold", TRUE), "a-new-block-has-no-past",
+    ),
+    "that a request was resumed is told again once it is over": (
+        "mirror", "mirror_saves", "build_connector_meta",
+        _unless("resumed", seat_state(seat_r).eq(seat_states["done"])), "a-metadata-tells-of-who-was-resumed",
+    ),
+    "the token of a resumed request does not execute in its step": (
+        "mirror", "mirror_all", "build_connector_meta", _unless("executing", resumed(seat_r)),
+        "a-scheduled-token-executes-with-its-step",
+    ),
+    "the last rows of a cancelled request that is being stored are not taken over": (
+        "mirror", "mirror_saves", "build_connector_meta",
+        _unless("mirror_row", cancel_asked(seat_r) & seat_state(seat_r).eq(seat_states["done"])),
+        "mirror-advances-with-every-metadata",
+    ),
+    "who comes back from a load of KV stands behind all others": (
+        "encoder", "ec_running", "loaded", _forgets_its_place, "preempted-request-is-queued-first",
     ),
     "a store puts its chunk before those of its rank": (
         "groups", "recency_of_groups", "plan_store", _said_otherwise("older", _ranks_turned_round),
