@@ -222,7 +222,7 @@ TAKEN_IS_NEW = ActionProperty(
     source="contract R-44; what the ghost untold means",
     doc="What nobody was told of a block is over once the block is taken from the free queue.",
     slices=(LATE,),
-    actions=ALLOCATES,
+    actions=("compute_new", "admit", "admit_refused", "offer_async"),
     formula=~Primed(body=untold(b)),
 )
 

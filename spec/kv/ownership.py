@@ -31,7 +31,7 @@ from interlock.spec.kv.judging import (
     under_way,
 )
 from interlock.spec.kv.lemmas import WELL_COUNTED
-from interlock.spec.kv.predicates import pins, work_is_reported
+from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.vocabulary import (
     b,
     block_state,
@@ -39,9 +39,7 @@ from interlock.spec.kv.vocabulary import (
     c,
     chunk_state,
     chunk_states,
-    finish_store,
     fresh,
-    h,
     holds,
     idle,
     j,
@@ -52,7 +50,6 @@ from interlock.spec.kv.vocabulary import (
     job_request,
     job_state,
     job_states,
-    kept,
     kv_reset,
     must_flush,
     phase,
@@ -286,17 +283,6 @@ PLANNED_WITHOUT_FLUSH = ActionProperty(
     formula=Primed(body=must_flush(j)) >> (fresh(b) & ~Primed(body=reads_current(j))),
 )
 
-KEPT_IS_WORK = Invariant(
-    id="what-is-left-to-store-is-reported-as-work",
-    policy=True,
-    source="R-58; contract section 1 engine loop: requests, or the connector's pending work",
-    doc="While something of a request that has finished is still to be stored, the connector reports pending work.",
-    slices=(TINY, FINISH, FINISH_TWICE, IDLE),
-    applies=finish_store.is_("yes") & store_mode.is_("eager") & idle.is_("flush", "drain"),
-    formula=exists(r, b, h, kept(r, b, h)) >> work_is_reported(),
-    premise=exists(r, b, h, kept(r, b, h)),
-)
-
 ENGINE_RESTS = Invariant(
     id="engine-rests-with-nothing-pending",
     policy=True,
@@ -328,6 +314,5 @@ OWNERSHIP = (
     LAST_STEP_FLUSHES,
     FLUSHED_FOR_A_REASON,
     PLANNED_WITHOUT_FLUSH,
-    KEPT_IS_WORK,
     ENGINE_RESTS,
 )

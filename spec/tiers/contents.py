@@ -17,7 +17,7 @@ from interlock.spec.tiers.coverage import (
     RETRIEVE_TWO,
 )
 from interlock.spec.tiers.judging import has_hit, live, writes
-from interlock.spec.tiers.predicates import fills, is_kind, is_ready
+from interlock.spec.tiers.predicates import is_kind, is_ready
 from interlock.spec.tiers.vocabulary import (
     before_reset,
     c,
@@ -126,7 +126,7 @@ COPY_IS_AS_OLD = ActionProperty(
     actions=("gpu_copy",),
     formula=forall(
         c,
-        (fills(o) & _its_slot) >> Primed(body=cpu_slot_value(c)).eq(ite(_is_its, _as_it_was, tier_values["garbage"])),
+        (writes(o) & _its_slot) >> Primed(body=cpu_slot_value(c)).eq(ite(_is_its, _as_it_was, tier_values["garbage"])),
     ),
 )
 READ_INTO_ANOTHERS_SLOT = ActionProperty(
@@ -135,7 +135,7 @@ READ_INTO_ANOTHERS_SLOT = ActionProperty(
     doc="A file that is read into a slot which is another key's by then, or nobody's, leaves garbage there.",
     slices=(RESET_READ,),
     applies=tier_reset.is_("frees_in_flight"),
-    actions=("tier_read", "tier_read_raises"),
+    actions=("tier_read",),
     formula=forall(
         c,
         (live(o) & _its_slot & ~_is_its & ~unreadable(h)) >> Primed(body=cpu_slot_value(c)).eq(tier_values["garbage"]),
