@@ -15,6 +15,8 @@ from interlock.statemachine.port import ConnectorOutput, ScheduledRequest, Sched
 
 BLOCK_SIZE = 1 << 20
 """Tokens per block: so many that one token a step fills none unless the trace says so."""
+FIRST_BLOCK = 1
+"""What a trace calls block0; 0 is no block."""
 
 
 class MachineDriver:
@@ -180,7 +182,7 @@ class _Play:
 
     def _planned(self, event: str, job: TransferJob, planned: dict[tuple[str, str], str]) -> Seen:
         """A job of the metadata; it is what the trace calls by another name, if the trace has one like it."""
-        block = f"block{job.block}"
+        block = f"block{job.block - FIRST_BLOCK}"
         if (event, block) in planned:
             self._jobs[planned[event, block]] = job.job
         args = {"r": job.request, "b": block, "c": f"chunk{job.chunk}", "j": f"job{job.job}"}
@@ -207,4 +209,4 @@ def _is_ours(error: Exception) -> bool:
 
 
 def _numbers(blocks: Sequence[str]) -> list[int]:
-    return [int(b.removeprefix("block")) for b in blocks]
+    return [int(b.removeprefix("block")) + FIRST_BLOCK for b in blocks]

@@ -224,8 +224,13 @@ sys.exit(main(["simulate", "--requests", "100000", "--trace", r"{tmp_path}/t.jso
 """
     running = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stderr is not None
-    lines = iter(running.stderr.readline, "")
-    line = next(line for line in lines if "without offload: " in line)  # progress, from two seconds on
+    said = []
+    for line in iter(running.stderr.readline, ""):
+        said.append(line)
+        if "without offload: " in line:  # progress, from two seconds on
+            break
+    else:
+        pytest.fail(f"it ended with {running.wait()} before it was interrupted, and said {said}")
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=60)
     document = json.loads((tmp_path / "d.json").read_text())
