@@ -159,6 +159,7 @@ _NO_TRANSIT = "without ensure_cache_available, and nothing is ever in transit (R
 EXPECTATIONS = (
     expect("fails", "ec_ask", _TRANSIT, "nobody asks: the item is loaded while it is being fetched", ec_gate="none"),
     expect("fails", "ec_ask", _READS, "and the forward reads what has not arrived", ec_gate="none"),
+    expect("holds", "ec_ask", "encoder-pool-accounting", "a pin is counted, whatever it is of", ec_gate="none"),
     *(
         expect("holds", slice_, property_, _NO_TRANSIT, ec_gate="none", ec_transit="never")
         for slice_, property_ in (
