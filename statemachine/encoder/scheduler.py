@@ -326,7 +326,7 @@ class EncoderCacheScheduler:
             for _ in range(times):
                 self._do("load_reported", job)
         arrived, failed = output.arrived, output.failed
-        if self._contain and (twice := [t for t, n in Counter((*arrived, *failed)).items() if n > 1]):
+        if self._contain and (twice := {t for t, n in Counter((*arrived, *failed)).items() if n > 1}):
             # Which of its reports is right nobody knows, so it has failed: with the first, and the others are surplus.
             failed = (*failed, *(t for t in arrived if t in twice))
             arrived = tuple(t for t in arrived if t not in twice)

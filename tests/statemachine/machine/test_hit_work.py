@@ -3,6 +3,7 @@
 from types import SimpleNamespace as Of
 
 import pytest
+from support.watched import Watched
 
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
 from interlock.statemachine.offload.groups import BlockGroups
@@ -10,25 +11,6 @@ from interlock.statemachine.offload.holders import Holders
 from interlock.statemachine.offload.tracked import BlockTable, Tracked
 
 GROUP = BlockGroups.of(None, 4)[0]
-
-
-class Watched(list):
-    """A table of blocks that counts how many are read."""
-
-    read = 0
-
-    def __getitem__(self, at):
-        found = super().__getitem__(at)
-        Watched.read += len(found) if isinstance(at, slice) else 1
-        return found
-
-    def __iter__(self):
-        for one in super().__iter__():
-            Watched.read += 1
-            yield one
-
-    def __contains__(self, block):
-        return any(one == block for one in self)
 
 
 def watch(d):

@@ -1,6 +1,7 @@
 """What a store scan looks at in a step without room: what has changed, not all that nobody has stored."""
 
 import pytest
+from support.watched import Watched
 
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
 from interlock.statemachine.offload.choice import StoreLimits
@@ -10,22 +11,6 @@ from interlock.statemachine.offload.moves import Moves
 
 WINDOW = (FullAttention(4), SlidingWindow(4, 8))
 LIMITS = [None, {"blocks_per_request": 999}, {"sightings": 2}]
-
-
-class Watched(list):
-    """A table of blocks, or what is left of one, that counts how many are read."""
-
-    read = 0
-
-    def __getitem__(self, at):
-        found = super().__getitem__(at)
-        Watched.read += len(found) if isinstance(at, slice) else 1
-        return found
-
-    def __iter__(self):
-        for one in super().__iter__():
-            Watched.read += 1
-            yield one
 
 
 NAMES = "ABCDEFGH"
