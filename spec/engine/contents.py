@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.engine.common import ADMITTED, PROCESSED
-from interlock.spec.engine.coverage import ASYNC, DECODE, EVERY, LATE, LATE_SYNC, MIXED, RESUME
+from interlock.spec.engine.coverage import ASYNC, DECODE, EVERY, LATE, LATE_SHARED, LATE_SYNC, MIXED, RESUME
 from interlock.spec.engine.holding import HOLDING, computes, step_state
 from interlock.spec.engine.judging import awaits_a_load
 from interlock.spec.engine.predicates import at, is_, report_is_due
@@ -224,7 +224,7 @@ VALID_PREFIX = Invariant(
     grounds=(Ground(action="process_outputs", conjunct="scanned-first"),),
 )
 
-_PROMPT_REPORTS = tuple(s for s in (*EVERY, MIXED) if s not in (LATE, LATE_SYNC))
+_PROMPT_REPORTS = tuple(s for s in (*EVERY, MIXED) if s not in (LATE, LATE_SYNC, LATE_SHARED))
 
 NOTHING_UNTOLD = Invariant(
     id="nothing-untold-is-found",

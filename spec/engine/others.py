@@ -11,6 +11,7 @@ from interlock.spec.engine.coverage import (
     DECODE,
     GUESS_AGAIN,
     LATE,
+    LATE_SHARED,
     LATE_SYNC,
     LOOKUP,
     OVERLAP,
@@ -43,6 +44,7 @@ from interlock.spec.engine.vocabulary import (
     parked,
     pass_state,
     pass_states,
+    place,
     placeholders,
     planned,
     r,
@@ -63,7 +65,7 @@ from interlock.spec.engine.vocabulary import (
     withheld,
 )
 from interlock.spec.language.properties import ActionProperty
-from interlock.spec.language.terms import Primed, Term, forall
+from interlock.spec.language.terms import Primed, Term, exists, forall
 from interlock.spec.shared.frames import unchanged
 from interlock.spec.shared.sorts import block, request
 
@@ -226,7 +228,19 @@ TAKEN_IS_NEW = ActionProperty(
     formula=~Primed(body=untold(b)),
 )
 
+
+STILL_TOLD = ActionProperty(
+    id="whoever-counts-a-block-is-told-of-it",
+    source="contract R-44; what the ghost untold means",
+    doc="That one who counts a wrong block goes leaves it untold only if no other counts it: that one will be told.",
+    slices=(LATE_SHARED,),
+    actions=("finish", "turn_away", "recover_loading"),
+    formula=forall(
+        _b, (~untold(_b) & exists(_r, _r.ne(r) & table(_r, _b) & (place(_b) < confirmed(_r)))) >> unchanged(untold(_b))
+    ),
+)
+
 OTHERS = (
     COUNTED_ALONE, REFUSED_ALONE, SCHEDULED_ALONE, HELD_ALONE, STEP_ALONE, GIVEN_UP_ALONE, BLOCK_ALONE, UNTOLD_ALONE,
-    FAILS_ALONE, LOAD_ALONE, DISPATCHED_STILL_WRITES, TAKEN_IS_NEW,
+    FAILS_ALONE, LOAD_ALONE, DISPATCHED_STILL_WRITES, TAKEN_IS_NEW, STILL_TOLD,
 )  # fmt: skip

@@ -280,6 +280,25 @@ SLICES = (
         doc="An asynchronous load whose failure is reported a step too late.",
     ),
     Slice(
+        name="late_shared",
+        remove=(
+            *_SYNC,
+            *_DEFER,
+            *_ENTRY,
+            *_RARE,
+            "load_vanishes",
+            "expire_load",
+            "load_breaks",
+            "take_failure",
+            "fail_failure",
+            "preempt",
+            "admit_refused",
+            "take_over",
+        ),
+        scope={"request": 2, "block": 2, "slot": 1},
+        doc="Who would have been told of a failed load ends, and another counts the block.",
+    ),
+    Slice(
         name="late_sync",
         remove=(
             "hit",
