@@ -64,10 +64,17 @@ class UnknownTransfer(SpecificationViolation):
 
 
 class RequestIdInUse(SpecificationViolation):
-    """A request arrives under the id of one that has not ended (contract R-57)."""
+    """A request arrives under the id of one that has not ended (contract R-57), or is still being loaded.
 
-    def __init__(self, request_id: str) -> None:
-        super().__init__(f"request {request_id!r} has not ended: finish it before its id comes again")
+    Args:
+        loading: it has ended, and its load has not.
+    """
+
+    def __init__(self, request_id: str, *, loading: bool = False) -> None:
+        wrong, right = "has not ended", "finish it"
+        if loading:
+            wrong, right = "ended while it was being loaded", "name it in finished_recving"
+        super().__init__(f"request {request_id!r} {wrong}: {right} before its id comes again")
 
 
 class UnknownRequest(SpecificationViolation):

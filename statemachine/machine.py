@@ -18,7 +18,7 @@ from typing import cast
 from interlock.spec.kv import SPECIFICATION
 from interlock.spec.language.specification import Specification
 from interlock.statemachine.deadlines import Clock, Deadlines
-from interlock.statemachine.errors import OutOfTurn
+from interlock.statemachine.errors import Misshapen, OutOfTurn
 from interlock.statemachine.looking import looked_at_by
 from interlock.statemachine.lookup import LookupGroup
 from interlock.statemachine.offload.choice import EVERYTHING, StoreChoice, StoreLimits
@@ -35,6 +35,8 @@ from interlock.statemachine.offload.recency import Recency
 from interlock.statemachine.offload.rules import GroupRules
 from interlock.statemachine.offload.running import Running
 from interlock.statemachine.offload.shapes import (
+    refuse_another_table,
+    refuse_misshapen_end,
     refuse_misshapen_reports,
     refuse_misshapen_request,
     refuse_misshapen_step,
@@ -135,7 +137,7 @@ class KVOffloadScheduler:
             kept=self._kept,
         )  # fmt: skip
         self.ledger, self.chunks = moves.ledger, moves.chunks
-        self._running = Running(moves, self._groups, self._tracked, self._behind)
+        self._running = Running(moves, self._groups, self._tracked, self._behind, checking=checking)
         choice = StoreChoice(limits, self._groups) if limits.decline_some else None
         self._recency: Recency | None = None
         if self._rules is None or self._kept is None:
@@ -194,7 +196,8 @@ class KVOffloadScheduler:
 
         Raises:
             UnknownRequest: it has not arrived, or has ended.
-            Misshapen: ``num_computed_tokens`` is no number, below 0, or no whole blocks with one KV cache group.
+            Misshapen: ``num_computed_tokens`` is no number, below 0, more than the request has, or no whole blocks
+                with one KV cache group.
         """
         tracked = self._tracked.of(request, "get_num_new_matched_tokens")
         found = self._loads.match(tracked, num_computed_tokens)
@@ -210,9 +213,10 @@ class KVOffloadScheduler:
         """Noted, and done with the metadata: requests that were running had their blocks first.
 
         Raises:
-            ImpossibleGrant: not so many external tokens were found, they end within a block, or there are no blocks
-                for them.
+            ImpossibleGrant: not so many external tokens were found in this schedule, they end within a block, or there
+                are no blocks for them.
             Misshapen: the table is not flat with one group, or not per group with several, or a block is none.
+            Misshapen: it has blocks, and the table begins with others.
             OutOfTurn: it got its blocks in this schedule before.
         """
         refuse_misshapen_table(request.request_id, block_ids, num_external_tokens, self._windowed)
@@ -222,6 +226,8 @@ class KVOffloadScheduler:
         if request.request_id in self._visited:
             right = "say it once in a schedule, with its whole table"
             raise OutOfTurn("update_state_after_alloc", request.request_id, "has its blocks in this schedule", right)
+        if request.request_id not in self._anew:  # else it has lost those that we know
+            refuse_another_table(tracked, tables)
         if num_external_tokens:
             self._loads.refuse_impossible(tracked, tables, num_external_tokens)
         self._visited.add(request.request_id)
@@ -236,13 +242,17 @@ class KVOffloadScheduler:
             NotLetIn: the step computes for a request that was not said to have got its blocks.
             MissingBlocks: a request fills a block that it was not said to have.
             Misshapen: the step's columns are not of the same requests, or a request is named twice, blocks are not
-                given per group or are none, or a number of tokens cannot be.
+                given per group or are none, or a number of tokens cannot be: one that was let in has computed more
+                than its cache and its load have of it, or, with checking, one that ran has computed more than it was
+                scheduled.
             OutOfTurn: a request was looked up that runs, or is being loaded, and is not named as preempted.
         """
         refuse_misshapen_step(step, self._windowed)
-        self._running.told(step)
+        self._running.told(step, self._visited)
         if self._anew:
             self._refuse_who_runs(step)
+        computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True)) if self._visits else {}
+        self._refuse_more_than_they_have(computed, step.preempted)
         self._step_is_over()
         visits, self._visits = self._visits, []  # if one is refused below, it does not come again
         self._visited.clear()
@@ -260,7 +270,6 @@ class KVOffloadScheduler:
             self._scan_moves(self._tracked[request_id])
         self._running.run(step, visits, anew)
         if visits:
-            computed = dict(zip(step.request_ids, step.num_computed_tokens, strict=True))
             for visit in visits:
                 self._admit(visit)
                 request = visit.tracked.request.request_id
@@ -324,7 +333,9 @@ class KVOffloadScheduler:
 
         Raises:
             UnknownRequest: it has not arrived, or has ended.
+            Misshapen: ``block_ids`` is no list.
         """
+        refuse_misshapen_end(request.request_id, block_ids)
         self._step_is_over()
         request_id = request.request_id
         tracked = self._tracked.of(request, "request_finished")
@@ -338,7 +349,9 @@ class KVOffloadScheduler:
         self._loads.forget(tracked)
         self._running.finished(tracked)
         self._anew.discard(request_id)
-        self._visited.discard(request_id)
+        if request_id in self._visited:  # it was let in in the schedule that is being made
+            self._visited.discard(request_id)
+            self._visits = [visit for visit in self._visits if visit.tracked is not tracked]
         self._offering.finished(request_id)
         self._moves.do("finish", tracked.key)
         self._lives.ends(tracked)
@@ -390,6 +403,8 @@ class KVOffloadScheduler:
         self._running.grow(visit)
         if tracked.first_hit is None or (starts and self._rules is not None and self._rules.recounts):
             tracked.first_hit = tracked.local_tokens + visit.external_tokens
+        if starts:
+            tracked.let_in_with = tracked.local_tokens + visit.external_tokens
         if visit.external_tokens:
             first_job = self._moves.next_job
             tokens = self._loads.plan(tracked, visit.external_tokens)
@@ -417,6 +432,35 @@ class KVOffloadScheduler:
                 self._anew.discard(request_id)
                 right = "look up who waits and has no blocks, or name it as preempted"
                 raise OutOfTurn("build_connector_meta", request_id, f"was looked up, and is {state}", right)
+
+    def _refuse_more_than_they_have(self, computed: Mapping[str, int], preempted: Sequence[str]) -> None:
+        """Makes sure that who was let in has computed what the cache has of it, and what was loaded, and no more.
+
+        Of one that has run since it was let in, and waited (the next turn of a session), that is not known.
+
+        Args:
+            computed: tokens, by request.
+
+        Raises:
+            Misshapen: somebody has more.
+        """
+        for visit in self._visits:
+            tracked = visit.tracked
+            name = tracked.request.request_id
+            if name not in computed:
+                continue
+            if name in self._anew or name in preempted or not any(table.blocks for table in tracked.tables):
+                most = tracked.local_tokens + visit.external_tokens
+            elif self._request_state.get(tracked.key) == "waiting":
+                most = tracked.let_in_with
+            else:
+                continue
+            if computed[name] > most:
+                raise Misshapen(
+                    "build_connector_meta",
+                    f"num_computed_tokens of request {name!r} is {computed[name]}, and {most} were cached or loaded",
+                    "give what it had computed before this step, and to its lookup all that the engine's cache has",
+                )
 
     def _scan_moves(self, tracked: Tracked) -> None:
         if self._kept is not None:

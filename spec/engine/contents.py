@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from interlock.spec.engine.common import ADMITTED, PROCESSED
-from interlock.spec.engine.coverage import ASYNC, DECODE, EVERY, LATE, LATE_SHARED, LATE_SYNC, MIXED, RESUME
+from interlock.spec.engine.coverage import (
+    ASYNC,
+    DECODE,
+    EVERY,
+    LATE,
+    LATE_SHARED,
+    LATE_SYNC,
+    LATE_SYNC_SHARED,
+    MIXED,
+    RESUME,
+)
 from interlock.spec.engine.holding import HOLDING, computes, step_state
 from interlock.spec.engine.judging import awaits_a_load
 from interlock.spec.engine.predicates import at, is_, report_is_due
@@ -66,6 +76,16 @@ _still_loads = (load_meta(r, b) > 0) | (
     is_(r, "loading", "loading_failed")
     & (transfer_state(r).eq(transfer_states["vanished"]) | broke(r) | exists(t, failed_msg(t, r) > 0))
 )
+_counts_behind_invalid = (
+    ADMITTED
+    & affected(r)
+    & table(r, b2)
+    & invalid(b2)
+    & (place(b2) < PROCESSED)
+    & table(r, b)
+    & (place(b2) <= place(b))
+)
+"""r was rolled back in this update, and counts an invalid block b2 still, and b behind it."""
 _counted = ~is_(r, "held") & table(r, b) & (place(b) < computed(r))
 
 LEMMAS = (
@@ -159,23 +179,9 @@ LEMMAS = (
         "who-was-rolled-back-owes-what-comes-behind-an-invalid-block",
         "What an admitted request that was rolled back in this update holds behind an invalid block, or at it, is owed "
         "and not found, if it counts that block.",
-        forall(
-            r,
-            b,
-            b2,
-            (
-                ADMITTED
-                & affected(r)
-                & table(r, b2)
-                & invalid(b2)
-                & (place(b2) < PROCESSED)
-                & table(r, b)
-                & (place(b2) <= place(b))
-            )
-            >> (redo(b) & ~addressable(b)),
-        ),
-        exists(r, b, affected(r) & table(r, b)),
-        (DECODE,),
+        forall(r, b, b2, _counts_behind_invalid >> (redo(b) & ~addressable(b))),
+        exists(r, b, b2, _counts_behind_invalid),
+        (LATE_SYNC_SHARED,),
     ),
 )
 
@@ -224,7 +230,7 @@ VALID_PREFIX = Invariant(
     grounds=(Ground(action="process_outputs", conjunct="scanned-first"),),
 )
 
-_PROMPT_REPORTS = tuple(s for s in (*EVERY, MIXED) if s not in (LATE, LATE_SYNC, LATE_SHARED))
+_PROMPT_REPORTS = tuple(s for s in (*EVERY, MIXED) if s not in (LATE, LATE_SYNC, LATE_SHARED, LATE_SYNC_SHARED))
 
 NOTHING_UNTOLD = Invariant(
     id="nothing-untold-is-found",

@@ -10,12 +10,14 @@ from interlock.spec.engine.coverage import (
     HAND,
     LATE,
     LATE_SYNC,
+    LATE_SYNC_SHARED,
     LIVE,
     OVERLAP,
     PAIR,
     PARK,
     RESUME,
     SHARE,
+    SHARED_OWN,
     SPEC,
 )
 from interlock.spec.engine.judging import awaits_a_load
@@ -216,6 +218,18 @@ KEEPS_PROCESSED = ActionProperty(
     formula=Primed(body=computed(r)).eq(PROCESSED) & Primed(body=in_flight(r)).eq(0),
 )
 
+OTHERS_COMPUTE_ALL = ActionProperty(
+    id="who-keeps-its-base-has-nothing-to-compute-again",
+    source="contract Q24, 5(b); seeds 001",
+    doc="A request keeps what was processed only if others compute all of its invalid blocks again.",
+    slices=(SHARE, OVERLAP, SHARED_OWN),
+    applies=_FROM_IN_FLIGHT,
+    actions=("keep_base",),
+    formula=forall(
+        b2, _holds_invalid(b2) >> exists(r2, r2.ne(r) & affected(r2) & table(r2, b2) & (computed(r2) <= place(b2)))
+    ),
+)
+
 BEYOND_IS_OWED = ActionProperty(
     id="what-lies-beyond-is-owed",
     source="contract Q24; seeds 001",
@@ -230,7 +244,7 @@ BEHIND_IS_OWED = ActionProperty(
     id="what-comes-behind-an-invalid-block-is-owed",
     source="contract 5(b); found with this model: who computed it from the invalid block may have ended",
     doc="What a request that is rolled back holds behind its first invalid block is to be computed again.",
-    slices=(DECODE, SHARE, OVERLAP),
+    slices=(DECODE, SHARE, OVERLAP, LATE_SYNC_SHARED),
     applies=_FROM_IN_FLIGHT & shared_recompute.is_("awaited"),
     actions=_ROLLS_BACK,
     formula=forall(
@@ -342,6 +356,7 @@ RECOVERY = (
     ROLLED_BACK_ONCE,
     CLAIM_GOES_BELOW,
     KEEPS_PROCESSED,
+    OTHERS_COMPUTE_ALL,
     BEYOND_IS_OWED,
     BEHIND_IS_OWED,
     TAKEN_OVER,

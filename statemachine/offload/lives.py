@@ -38,7 +38,7 @@ class Lives:
             RequestIdInUse: the one before has not ended, or its load has not.
         """
         if request_id in tracked or request_id in self._held:
-            raise RequestIdInUse(request_id)
+            raise RequestIdInUse(request_id, loading=request_id in self._held)
         for name in [name for name in self._ids if name not in self._states]:
             del self._ids[name]
         if request_id not in self._states:

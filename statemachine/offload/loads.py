@@ -44,19 +44,20 @@ class Loads:
         ``None`` if a request that the tier has something for may not load yet, or some of it is still to come.
 
         Raises:
-            Misshapen: what the GPU has is no number, below 0, or no whole blocks with one KV cache group.
+            Misshapen: what the GPU has is no number, below 0, more than the request has, or no whole blocks with one
+                KV cache group.
         """
         request = tracked.request
         limit = (request.num_tokens - 1) // self._hash_tokens * self._hash_tokens
         this = num_computed_tokens, limit, len(request.block_hashes)
         if tracked.looked_up != this:
             whole = self._hash_tokens if self._prefix_only else 1
-            refuse_misshapen_match(request.request_id, num_computed_tokens, whole)
+            refuse_misshapen_match(request.request_id, num_computed_tokens, request.num_tokens, whole)
             self.forget(tracked)
             tracked.looked_up, tracked.looked_up_at = this, self._moves.chunks.moves
             tracked.local_tokens = num_computed_tokens
             tracked.found = self._find(tracked, limit, [])
-        elif tracked.looked_up_at != self._moves.chunks.moves and not (tracked.watch and tracked.watch.holds):
+        elif not self._still_found(tracked):
             self._look_again(tracked, limit)
         found = tracked.found
         external = found.tokens - num_computed_tokens
@@ -65,6 +66,12 @@ class Loads:
         if found.later or not self._may_load(tracked.key):
             return None, False
         return external, bool(found.chunks)  # a hit may end where a window needs nothing
+
+    def _still_found(self, tracked: Tracked) -> bool:
+        """Whether the tier has what the last look-up has found, if there was one since it last got its blocks."""
+        if tracked.looked_up is None:
+            return False
+        return tracked.looked_up_at == self._moves.chunks.moves or bool(tracked.watch and tracked.watch.holds)
 
     def _look_again(self, tracked: Tracked, limit: int) -> None:
         """Something has moved since. If the answer is as it was, it holds from now on until it may be another.
@@ -93,9 +100,13 @@ class Loads:
             tables: the request's blocks, per group.
 
         Raises:
-            ImpossibleGrant: not so many were found, or there is no room for them.
+            ImpossibleGrant: not so many were found, or no more, as the tier has changed, or there is no room for them.
         """
         local, found = tracked.local_tokens, tracked.found
+        if not self._still_found(tracked):
+            wrong = "of a look-up of which something has moved since"
+            right = "look it up in the schedule in which it gets its blocks"
+            raise ImpossibleGrant(tracked.request.request_id, num_tokens, wrong, right)
         total, most = local + num_tokens, 0 if found.later else found.tokens - local
         if not 0 < num_tokens <= most or total % self._hash_tokens:
             wrong = f"where its lookup has found {max(most, 0)}, in blocks of {self._hash_tokens}"

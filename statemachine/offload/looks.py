@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import compress, count
 from operator import add, ge, gt, index
+from sys import maxsize
 
-from interlock.statemachine.offload.shapes import refuse_wrong_numbers, refuse_wrong_total
+from interlock.statemachine.offload.shapes import (
+    refuse_more_than_was_scheduled,
+    refuse_wrong_numbers,
+    refuse_wrong_total,
+)
 from interlock.statemachine.offload.tracked import Tracked
 from interlock.statemachine.port import ScheduledStep
 
@@ -24,10 +29,11 @@ class Looks:
 
     Args:
         tracked_as: a request by its id.
+        checking: whether it is looked whether one has computed more than it was scheduled.
     """
 
-    def __init__(self, tracked_as: Callable[[str], Tracked]) -> None:
-        self._tracked_as = tracked_as
+    def __init__(self, tracked_as: Callable[[str], Tracked], *, checking: bool) -> None:
+        self._tracked_as, self._checking = tracked_as, checking
         self.order: Sequence[str] = ()
         """Of the last step; most steps have the same."""
         self.at: list[Tracked] = []
@@ -42,16 +48,21 @@ class Looks:
         """How many tokens all have computed together before the step at hand, and how many they compute in it."""
         self._expected = 0
         """How many tokens all have computed together before the next step, if all that is scheduled is computed."""
+        self._ends: Sequence[int] = ()
+        """With checking: how many each of them has computed before it then."""
 
     def forget(self) -> None:
         """A request has ended: its id may come again at the same place, as another request."""
         if self.order:
-            self.order, self.at, self.places, self._almost, self._due = (), [], {}, [], None
+            self.order, self.at, self.places, self._almost, self._ends, self._due = (), [], {}, [], (), None
 
-    def told(self, step: ScheduledStep) -> None:
+    def told(self, step: ScheduledStep, visited: Collection[str]) -> None:
         """A step, before anything is done with it.
 
         If the same requests decode that did, and have together computed what was expected, they are not gone through.
+
+        Args:
+            visited: who was let in; of what those have computed, their visits say more.
 
         Raises:
             Misshapen: one is named twice, or a number of tokens cannot be.
@@ -61,6 +72,8 @@ class Looks:
         refuse_wrong_total(step, total)
         if not (in_order and before == self._expected and total == len(counts)):
             refuse_wrong_numbers(step, in_order)
+            if self._checking:
+                self._refuse_who_is_ahead(step, in_order, visited)
         self._told = before, total
 
     def worth(self, step: ScheduledStep) -> list[int]:
@@ -70,6 +83,8 @@ class Looks:
         as_expected, self._expected = before == self._expected, before + total
         self._step += 1
         self._same += 1
+        if self._checking:
+            self._ends = list(map(add, computed, map(counts.__getitem__, step.request_ids)))
         if step.request_ids != self.order:
             self._line_up(step.request_ids)
         elif total == len(counts):  # all decode
@@ -96,6 +111,22 @@ class Looks:
         place = self.places.get(tracked.request.request_id)
         if place is not None:
             self._almost[place], self._due = tracked.next_look - 1, None
+
+    def _refuse_who_is_ahead(self, step: ScheduledStep, in_order: bool, visited: Collection[str]) -> None:
+        """Makes sure that who was in the last step has computed no more since than that.
+
+        Raises:
+            Misshapen: one has.
+        """
+        ends = (
+            self._ends
+            if in_order
+            else [self._ends[self.places[q]] if q in self.places else maxsize for q in step.request_ids]
+        )
+        for at in compress(count(), map(gt, step.num_computed_tokens, ends)):
+            name = step.request_ids[at]
+            if name not in visited:
+                refuse_more_than_was_scheduled(name, step.num_computed_tokens[at], ends[at])
 
     def _line_up(self, request_ids: Sequence[str]) -> None:
         # Of its kind, because no list equals a tuple; the engine may change a list.

@@ -22,10 +22,17 @@ class Running:
     Args:
         tracked: all requests that have not ended, by id.
         behind: gets requests with published blocks that the store scan has not passed.
+        checking: whether it is looked whether requests have computed more than they were scheduled.
     """
 
     def __init__(
-        self, moves: Moves, groups: BlockGroups, tracked: Mapping[str, Tracked], behind: dict[str, Tracked]
+        self,
+        moves: Moves,
+        groups: BlockGroups,
+        tracked: Mapping[str, Tracked],
+        behind: dict[str, Tracked],
+        *,
+        checking: bool,
     ) -> None:
         self._moves, self._groups, self._tracked, self._behind = moves, groups, tracked, behind
         self._one_group, self._prefix_only = len(groups) == 1, groups.prefix_only
@@ -45,12 +52,12 @@ class Running:
         """The same requests, asked about those blocks."""
         self._loaded = Holders(lambda _, table: range(len(table.blocks)))
         """Requests whose loads have ended, until they are let in: from now on their blocks may be found (Q13)."""
-        self._looks = Looks(tracked.__getitem__)
+        self._looks = Looks(tracked.__getitem__, checking=checking)
         self._request_state = moves.ledger.function("request_state")
 
-    def told(self, step: ScheduledStep) -> None:
+    def told(self, step: ScheduledStep, visited: Collection[str]) -> None:
         """See :meth:`Looks.told`."""
-        self._looks.told(step)
+        self._looks.told(step, visited)
 
     def run(self, step: ScheduledStep, visits: Sequence[Visit], anew: Sequence[str] = ()) -> None:
         """Requests that were running: only those are looked at that got blocks, or have filled one or given one up.

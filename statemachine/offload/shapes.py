@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
+from operator import index
 from typing import Any
 
 from interlock.statemachine.errors import Misshapen
+from interlock.statemachine.offload.tracked import Tracked
 from interlock.statemachine.port import NULL_BLOCK, ConnectorOutput, ScheduledStep
 
 _STEP = "build_connector_meta"
@@ -30,6 +32,8 @@ def refuse_misshapen_request(call: str, request: Any) -> None:
         wrong = f"has {num_tokens!r} for num_tokens"
     elif not isinstance(getattr(request, "block_hashes", None), Sequence):
         wrong = "has no block_hashes"
+    elif isinstance(request.block_hashes, str):  # a sequence, too: of its letters
+        wrong = f"has {request.block_hashes!r} for block_hashes"
     elif len(request.block_hashes) and not isinstance(request.block_hashes[0], str | bytes):
         wrong = f"has {request.block_hashes[0]!r} among its block_hashes"
     else:
@@ -41,10 +45,11 @@ def refuse_misshapen_request(call: str, request: Any) -> None:
     )
 
 
-def refuse_misshapen_match(request_id: str, num_computed_tokens: Any, block_size: int) -> None:
+def refuse_misshapen_match(request_id: str, num_computed_tokens: Any, num_tokens: int, block_size: int) -> None:
     """Makes sure that what the engine's own prefix cache has of a request is a number of tokens, in whole blocks.
 
     Args:
+        num_tokens: how many the request has.
         block_size: tokens of a block; 1 where blocks are of several sizes, of which a hit may end within one.
 
     Raises:
@@ -56,6 +61,8 @@ def refuse_misshapen_match(request_id: str, num_computed_tokens: Any, block_size
     )
     if not (hasattr(num_computed_tokens, "__index__") and num_computed_tokens >= 0):
         raise Misshapen(call, wrong, "give how many tokens the engine's own prefix cache has of it, or 0")
+    if num_computed_tokens > num_tokens:
+        raise Misshapen(call, f"{wrong}, and it has {num_tokens}", "give how many of its own the engine's cache has")
     if num_computed_tokens % block_size:
         raise Misshapen(call, wrong, f"give the tokens of whole blocks, of {block_size} each")
 
@@ -92,7 +99,9 @@ def refuse_misshapen_step(step: ScheduledStep, windowed: Sequence[bool]) -> None
     if got:
         if not _are_per_group(got, len(windowed)):
             _refuse_blocks(_STEP, zip(step.request_ids, step.new_block_ids, strict=False), len(windowed))
-        if min(chain.from_iterable(chain.from_iterable(got)), default=1) <= NULL_BLOCK:
+        blocks = list(chain.from_iterable(chain.from_iterable(got)))
+        index(sum(blocks))  # a TypeError, if one is no whole number, for which close_looks finds words
+        if min(blocks, default=1) <= NULL_BLOCK:
             for name, tables in zip(step.request_ids, step.new_block_ids, strict=False):
                 if tables:
                     _refuse_no_blocks(_STEP, name, tables, windowed)
@@ -122,6 +131,16 @@ def refuse_wrong_numbers(step: ScheduledStep, in_order: bool) -> None:
         name, tokens = next(row for row in counts.items() if row[1] < 1)
         wrong, right = f"num_scheduled_tokens of request {name!r} is {tokens!r}", "leave out who computes nothing in it"
         raise Misshapen(_STEP, wrong, right)
+
+
+def refuse_more_than_was_scheduled(request_id: str, tokens: int, most: int) -> None:
+    """One has computed more tokens than it can.
+
+    Raises:
+        Misshapen: always.
+    """
+    wrong = f"num_computed_tokens of request {request_id!r} is {tokens}, and its last step ended at {most}"
+    raise Misshapen(_STEP, wrong, "give what it had computed before this step")
 
 
 def refuse_wrong_total(step: ScheduledStep, tokens: int) -> None:
@@ -161,6 +180,34 @@ def refuse_misshapen_table(request_id: str, block_ids: Any, num_external_tokens:
         raise Misshapen(call, f"the table of request {request_id!r} is {block_ids!r}", right)
     if any(min(table, default=1) <= NULL_BLOCK for table in tables):
         _refuse_no_blocks(call, request_id, tables, windowed)
+
+
+def refuse_another_table(tracked: Tracked, tables: Sequence[Sequence[int]]) -> None:
+    """Makes sure that a table that is given again begins with the blocks that its request has, but where there is none.
+
+    Raises:
+        Misshapen: it does not.
+    """
+    for table, given in zip(tracked.tables, tables, strict=True):
+        known = table.blocks
+        if not known or tuple(known) == tuple(given[: len(known)]):
+            continue
+        if len(given) < len(known) or any(
+            a != b and NULL_BLOCK not in (a, b) for a, b in zip(known, given, strict=False)
+        ):
+            wrong = f"the table of request {tracked.request.request_id!r} is {given!r}, and it has {known!r}"
+            raise Misshapen("update_state_after_alloc", wrong, "give its whole table: those first, then what is new")
+
+
+def refuse_misshapen_end(request_id: str, block_ids: Any) -> None:
+    """Makes sure that what a request had when it ended is a table.
+
+    Raises:
+        Misshapen: it is none.
+    """
+    if not isinstance(block_ids, Sequence) or isinstance(block_ids, str):
+        wrong = f"the table of request {request_id!r} is {block_ids!r}"
+        raise Misshapen("request_finished", wrong, "give its blocks, or an empty list where it has none any more")
 
 
 def refuse_misshapen_reports(output: ConnectorOutput) -> None:

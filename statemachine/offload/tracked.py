@@ -70,6 +70,7 @@ class Tracked:
             same number come only with outputs, or a turn of a session, and who has run is looked up anew).
         looked_up_at: the pool's moves then: it holds while nothing has moved,
         watch: or while this does, if there is one.
+        let_in_with: tokens that it had in the GPU's cache and was to load when it last got its first blocks.
         first_hit: with how many tokens it first started, from the GPU's cache and the tier; ``None`` before.
         next_look: with how many tokens it fills the next block that is to be published, or is one token past the
             place at which a block slides out.
@@ -88,6 +89,7 @@ class Tracked:
     looked_up: tuple[int, int, int] | None = None
     looked_up_at: int = 0
     watch: Watch | None = None
+    let_in_with: int = 0
     first_hit: int | None = None
     next_look: int = 0
     prompt_tokens: int = 0

@@ -26,7 +26,7 @@ class Bench:
     def __init__(self, computed):
         self.tracked = {name: Tracked(Request(name), name, (), next_look=SIZE) for name in computed}
         self.computed = dict(computed)
-        self.looks = Looks(self.tracked.__getitem__)
+        self.looks = Looks(self.tracked.__getitem__, checking=True)
         self.noted = 0
 
     def step(self, order, counts, dropped=None, total=True):
@@ -36,7 +36,7 @@ class Bench:
         step = ScheduledStep(order, before, scheduled, (), (), sum(scheduled.values()) if total else None)
 
         expected = [n for n in order if self.computed[n] + scheduled[n] >= self.tracked[n].next_look]
-        self.looks.told(step)
+        self.looks.told(step, ())
         found = self.looks.worth(step)
 
         assert [order[place] for place in found] == expected

@@ -167,6 +167,7 @@ def test_of_a_report_on_thousands_of_jobs_the_ends_are_quoted(driver):
         ({"request_id": None}, "has no request_id"),
         ({"num_tokens": None}, "has no num_tokens"),
         ({"block_hashes": None}, "has no block_hashes"),
+        ({"block_hashes": "abcd"}, "has 'abcd' for block_hashes"),
     ],
 )
 def test_a_request_that_lacks_something_is_named_and_may_come_whole(driver, lacks, said):

@@ -144,7 +144,7 @@ def test_a_load_of_a_second_life_is_reported_under_its_id(driver):
     d.load("A", [3], 1)
     (job,) = d.build().load_jobs
     d.finish("A")  # while it is being loaded
-    with pytest.raises(RequestIdInUse, match="'A' has not ended"):
+    with pytest.raises(RequestIdInUse, match="'A' ended while it was being loaded: name it in finished_recving before"):
         d.add("A", ["h1"])
     d.update(completed=[job.job], received=["A"])
     d.add("A", ["h1"])
@@ -160,6 +160,19 @@ def test_an_id_in_use_is_refused(driver):
 
     with pytest.raises(RequestIdInUse, match="'A' has not ended"):
         d.add("A", ["h1"])
+
+
+def test_who_is_let_in_ends_and_comes_again_in_one_schedule(driver):
+    """An abort between two visits: the blocks are those of its second life."""
+    d = driver()
+    d.add("A", ["h1"])
+    d.admit("A", [1, 2])
+    d._scheduled.clear()
+    d.finish("A")
+    d.add("A", ["h2"])
+    d.admit("A", [3, 4])
+
+    assert [job.block for job in d.build().store_jobs] == [3]
 
 
 # -- grants: what a lookup has found is loaded, all of it or what begins it, or nothing ----------------------
@@ -200,6 +213,46 @@ def test_a_grant_that_cannot_be_is_refused_and_nothing_has_changed(driver, local
         d.machine.update_state_after_alloc(b, blocks, granted)
     d.machine.update_state_after_alloc(b, [1, 2, 7, 8][2 - local :][:2], offered)
     assert len(d.build().load_jobs) == offered // 4
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_what_another_schedule_has_found_is_granted_only_while_it_is_there(driver, checking):
+    """The tier has room for two blocks, and Z has taken them: they would come into the blocks of B."""
+    d = driver(chunks=2, options={"checking": checking})
+    b = found(d)
+    d.finish("A")
+    assert d.match("B") == (8, True)
+    d.add("Z", ["z1", "z2"])
+    d.admit("Z", [4, 5, 6])
+    d.update(completed=[job.job for job in d.build().store_jobs])
+
+    with pytest.raises(
+        ImpossibleGrant, match=r"8 external tokens of a look-up of which something has moved since: look"
+    ):
+        d.machine.update_state_after_alloc(b, [7, 8], 8)
+    assert d.match("B") == (0, False)
+    d.machine.update_state_after_alloc(b, [7, 8], 0)
+    assert d.build().load_jobs == ()
+
+
+def test_what_was_granted_once_is_not_granted_again(driver):
+    d = driver()
+    b = found(d)
+    d.load("B", [7, 8], 2)
+    d.update(completed=[job.job for job in d.build().load_jobs], received=["B"])
+
+    with pytest.raises(ImpossibleGrant, match="of a look-up of which something has moved since"):
+        d.machine.update_state_after_alloc(b, [7, 8], 8)
+
+
+def test_what_another_schedule_has_found_is_granted_while_nothing_has_moved(driver):
+    d = driver()
+    b = found(d)
+    assert d.match("B") == (8, True)
+    d.step()
+
+    d.machine.update_state_after_alloc(b, [7, 8], 8)
+    assert [job.block for job in d.build().load_jobs] == [7, 8]
 
 
 def test_what_is_to_be_asked_about_later_cannot_be_granted(driver):

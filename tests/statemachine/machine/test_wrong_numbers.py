@@ -116,6 +116,121 @@ def test_a_table_with_what_is_no_block_is_refused_and_can_be_said_again(driver, 
     assert [job.block for job in d.build().store_jobs] == [9]
 
 
+@pytest.fixture
+def loaded(driver):
+    """B waits with the two blocks, 5 and 6, that it has loaded of its five."""
+    d = driver(chunks=8)
+    d.add("A", ["h1", "h2"])
+    d.admit("A", [1, 2, 3])
+    d.update(completed=[job.job for job in d.build().store_jobs])
+    d.add("B", ["h1", "h2", "h3", "h4"])
+    d.load("B", [5, 6], 2)
+    d.update(completed=[job.job for job in d.build().load_jobs], received=["B"])
+    return d
+
+
+@pytest.mark.parametrize("table", [[7, 8, 9], [6, 5, 7, 8, 9], [5], [], [5, 7, 8, 9, 10]])
+def test_who_has_blocks_is_given_its_whole_table(loaded, table):
+    """What is new alone would be taken for what it begins with, and stored under the hashes of that."""
+    said = r"the table of request 'B' is .*, and it has \[5, 6\]: give its whole table: those first, then what is new"
+    with pytest.raises(Misshapen, match=f"^update_state_after_alloc: {said}"):
+        loaded.machine.update_state_after_alloc(loaded.requests["B"], table, 0)
+
+    loaded.machine.update_state_after_alloc(loaded.requests["B"], [5, 6, 7, 8, 9], 0)
+    jobs = loaded.machine.build_connector_meta(ScheduledStep(("B",), (8,), {"B": 9})).store_jobs
+    assert [(job.block, job.request) for job in jobs] == [(7, "B"), (8, "B")]
+
+
+def test_null_blocks_may_stand_for_what_a_window_has_passed(driver):
+    d = driver(groups=TWO, chunks=8)
+    d.add("A", ["h1", "h2", "h3"])
+    d.admit("A", [[1, 2, 3, 4], [5, 6, 7, 8]])
+    d.build()
+    d.update()
+
+    d.machine.update_state_after_alloc(d.requests["A"], [[1, 2, 3, 4, 9], [0, 0, 7, 8, 10]], 0)
+    d.build()
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_who_is_let_in_has_computed_what_was_cached_and_loaded(driver, checking):
+    """More was computed by nobody, and would be stored: a prefix hit of which its lookup does not know."""
+    d = driver(chunks=8, options={"checking": checking})
+    c = d.add("C", ["h1", "h2"])
+    d.match("C")
+    d.machine.update_state_after_alloc(c, [1, 2, 3], 0)
+
+    for _ in range(2):
+        said = "num_computed_tokens of request 'C' is 4, and 0 were cached or loaded: give what it had computed before"
+        with pytest.raises(Misshapen, match=f"^build_connector_meta: {said}"):
+            d.machine.build_connector_meta(ScheduledStep(("C",), (4,), {"C": 4}))
+    jobs = d.machine.build_connector_meta(ScheduledStep(("C",), (0,), {"C": 4})).store_jobs
+    assert [job.block for job in jobs] == [1]
+
+
+def test_who_has_loaded_has_computed_what_was_loaded_at_most(loaded):
+    b = loaded.requests["B"]
+    loaded.machine.update_state_after_alloc(b, [5, 6, 7, 8, 9], 0)
+
+    said = "num_computed_tokens of request 'B' is 12, and 8 were cached or loaded"
+    with pytest.raises(Misshapen, match=f"^build_connector_meta: {said}"):
+        loaded.machine.build_connector_meta(ScheduledStep(("B",), (12,), {"B": 4}))
+    jobs = loaded.machine.build_connector_meta(ScheduledStep(("B",), (4,), {"B": 4})).store_jobs  # its load has failed
+    assert jobs == ()
+
+
+def test_who_comes_back_from_a_preemption_has_what_its_cache_has(running):
+    """What it was let in with the first time says nothing any more."""
+    d = running
+    d.match("A", local_blocks=1)
+    d.machine.update_state_after_alloc(d.requests["A"], [1, 7, 8], 0)
+
+    with pytest.raises(Misshapen, match=r"num_computed_tokens of request 'A' is 8, and 4 were cached or loaded"):
+        d.machine.build_connector_meta(ScheduledStep(("A",), (8,), {"A": 1}, (), ("A",)))
+    d.machine.build_connector_meta(ScheduledStep(("A",), (4,), {"A": 1}, (), ("A",)))
+
+
+def test_with_checking_who_runs_has_computed_what_it_was_scheduled_at_most(running):
+    d = running
+    for step, name, most in (
+        (ScheduledStep(("A", "B"), (5, 6), {"A": 1, "B": 1}), "B", 5),
+        (ScheduledStep(("B", "A"), (5, 7), {"A": 1, "B": 1}), "A", 5),
+        (ScheduledStep(("A",), (9,), {"A": 1}), "A", 5),
+    ):
+        said = rf"num_computed_tokens of request '{name}' is \d, and its last step ended at {most}: give what it had"
+        with pytest.raises(Misshapen, match=f"^build_connector_meta: {said}"):
+            d.machine.build_connector_meta(step)
+
+    assert goes_on(d) == [("A", 2), ("B", 6)]
+
+
+def test_a_new_block_that_is_no_number_is_refused_and_can_be_said_again(running):
+    step = ScheduledStep(("A", "B"), (5, 5), {"A": 4, "B": 3}, [[[7.5]]])
+    with pytest.raises(Misshapen, match=r"new_block_ids\[0\]\[0\]\[0\] is 7.5"):
+        running.machine.build_connector_meta(step)
+
+    running.machine.build_connector_meta(step._replace(new_block_ids=[[[7]]]))
+
+
+@pytest.mark.parametrize("table", [None, 5, "1"])
+def test_who_ends_has_a_table(running, table):
+    with pytest.raises(
+        Misshapen, match=r"^request_finished: the table of request 'A' is .*: give its blocks, or an empty"
+    ):
+        running.machine.request_finished(running.requests["A"], table)
+
+    running.finish("A")
+
+
+def test_a_lookup_is_for_no_more_than_the_request_has(driver):
+    d = driver()
+    request = d.add("A", ["h1"])
+    with pytest.raises(
+        Misshapen, match=r"num_computed_tokens of request 'A' is 8, and it has 5: give how many of its own"
+    ):
+        d.machine.get_num_new_matched_tokens(request, 8)
+
+
 def test_null_blocks_may_stand_in_what_a_windowed_group_gets(driver):
     d = driver(groups=TWO, chunks=8)
     d.add("A", ["a"])
