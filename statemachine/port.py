@@ -195,7 +195,10 @@ class ConnectorPort(Protocol):
         """Workers have reported."""
 
     def request_finished(self, request: RequestLike, block_ids: BlockIds) -> bool:
-        """The request has ended; whether its blocks must be kept until the connector says otherwise."""
+        """The request has ended; whether its blocks must be kept until the connector says otherwise.
+
+        Its id may come again; if it was being loaded, once ``finished_recving`` has named it.
+        """
 
     def has_pending_work(self) -> bool:
         """Whether the engine has to keep stepping although no request is left."""

@@ -340,7 +340,7 @@ SLICES = (
             *_ASYNC,
             *_DEFER,
             *_ENTRY,
-            *(a for a in _RARE if a != "decode"),
+            *_RARE,
             "fail_running",
             "preempt",
             "finish",
@@ -348,8 +348,7 @@ SLICES = (
             "take_over",
             "compute_held",
         ),
-        scope={"request": 2, "block": 4, "slot": 1},
-        int_max=5,
+        scope={"request": 2, "block": 3, "slot": 1},
         doc="A load that two count fails, and is reported when both have computed what comes behind it.",
     ),
     Slice(

@@ -36,6 +36,9 @@ from interlock.spec.delivery.vocabulary import r as delivery_r
 from interlock.spec.delivery.vocabulary import r2 as delivery_r2
 from interlock.spec.encoder.predicates import is_, stands
 from interlock.spec.encoder.vocabulary import feature_item, i, p, position, queue, r
+from interlock.spec.engine.predicates import bad_at
+from interlock.spec.engine.vocabulary import b as engine_b
+from interlock.spec.engine.vocabulary import claimed
 from interlock.spec.groups.vocabulary import b, c, c2, fenced, source, to_flush
 from interlock.spec.language import terms as T
 from interlock.spec.language.actions import Action, assign_all
@@ -203,6 +206,23 @@ def _other_prefixes(t: T.Term) -> T.Term | None:
 def _no_chunk_beside(t: T.Term) -> T.Term | None:
     """No other chunk is looked at."""
     return FALSE if isinstance(t, T.Exists) else None
+
+
+def _whoever_else_counts(t: T.Term) -> T.Term | None:
+    """That another request counts the block is not looked at."""
+    return FALSE if isinstance(t, T.Exists) and T.symbols(t) == {"table", "place", "computed", "in_flight"} else None
+
+
+def _whatever_is_invalid(t: T.Term) -> T.Term | None:
+    """That a block is invalid is not looked at."""
+    return FALSE if isinstance(t, T.Exists) and "invalid" in T.symbols(t) else None
+
+
+def _for_one_of_them(a: Action) -> Action:
+    """Of the invalid blocks of a request it is enough that one is claimed."""
+    some = exists(engine_b, bad_at(engine_b) & claimed(engine_b))
+    guard = tuple(c.model_copy(update={"term": some}) if c.id == "all-claimed" else c for c in a.guard)
+    return a.model_copy(update={"guard": guard})
 
 
 def _of_any_chunk(t: T.Term) -> T.Term | None:
@@ -697,6 +717,18 @@ ACTIONS = {
     ),
     "a preemption leaves fenced stores to their fences": (
         "groups", "store_ends", "preempt", _spares_the_fenced, "a-preemption-flushes-the-stores-of-its-request",
+    ),
+    "who is turned away leaves a block untold that another counts": (
+        "engine", "late_shared", "turn_away", _said_otherwise("untold", _whoever_else_counts),
+        "whoever-counts-a-block-is-told-of-it",
+    ),
+    "what a sharer has computed behind an invalid block is owed by nobody": (
+        "engine", "late_sync_shared", "keep_base", _said_otherwise("redo", _whatever_is_invalid),
+        "what-comes-behind-an-invalid-block-is-owed",
+    ),
+    "who shares one invalid block keeps what it has computed from one of its own": (
+        "engine", "shared_and_own", "keep_base", _for_one_of_them,
+        "who-keeps-its-base-has-nothing-to-compute-again",
     ),
     "a worker denies that a living lease held": (
         "delivery", "handed_over_short", "hear_notice", _sent_always("deny"),
