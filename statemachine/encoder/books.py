@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from interlock.spec.language.elaborate import fold
@@ -53,27 +53,41 @@ class Books:
         sizes: Mapping[str, int],
         *,
         checking: bool,
-        num_positions: Callable[[], int],
         moved: Callable[[Move], None],
         record: Record | None,
     ) -> None:
         wanted = Wanted(
             questions=QUESTIONS,
             guards=checking,
-            announced=("pool_entry", "encoder_entry"),
+            announced=("pool_entry", "encoder_entry", "feature"),
             lookups=LOOKUPS,
             unkept=() if checking else ONLY_IN_GUARDS,
         )
         sizes = {"job": sys.maxsize, **sizes}  # ids of loads count up without end
-        domains = {"position": lambda: range(num_positions())}
+        self._places: dict[str, range] = {}
+        """By request, where its features stand: it is asked about these, however long the prompt of another is."""
+        self._all_places = range(0)
+        self._positions: Iterable[int] = ()
+        """What a quantifier over positions goes through now."""
+        domains = {"position": lambda: self._positions}
         self.ledger = Ledger(spec, switches, sizes=sizes, wanted=wanted, domains=domains)
         actions = [a for a in spec.actions if a.site == Site.SCHEDULER]
         self._declared = {a.name: a for a in actions}
         self._functions = {a.name: self.ledger.action(a.name) for a in actions}
+        self._about_a_request = {a.name for a in actions if a.params and a.params[0].sort == "request"}
         self._why_not = {action: self.ledger.question(action, *known) for action, known in QUESTIONS}
         self._sends = {a.name: {s.channel for s in a.sends if fold(s.when, dict(switches)) != FALSE} for a in actions}
         self._moved = moved
         self._record = record
+
+    def arrives(self, request: str, num_features: int) -> None:
+        """A request has arrived, and has so many features."""
+        self._places[request] = range(num_features)
+        self._all_places = max(self._all_places, range(num_features), key=len)
+
+    def is_over(self, request: str) -> None:
+        """Nothing is to be said of a request any more."""
+        del self._places[request]
 
     def do(self, action: str, *arguments: Any) -> None:
         """Do an action, or raise and change nothing.
@@ -81,6 +95,7 @@ class Books:
         Raises:
             SpecificationViolation: it is not allowed now.
         """
+        self._positions = self._places_of(action, arguments)
         moves = self._functions[action](*arguments)
         if self._record is not None:
             declared = self._declared[action]
@@ -91,7 +106,22 @@ class Books:
 
     def may(self, action: str, *arguments: Any) -> bool:
         """Whether an action of :data:`QUESTIONS` is allowed now."""
+        return self.may_among(self._places_of(action, arguments), action, *arguments)
+
+    def may_among(self, places: Iterable[int], action: str, *arguments: Any) -> bool:
+        """The same for who knows at which places what is asked could be otherwise: no others are looked at."""
+        self._positions = places
         return self._why_not[action](*arguments) is None
+
+    def decision_among(self, action: str, conjunct: str, *known: str) -> Callable[..., bool]:
+        """As :meth:`decision`, of places: the function takes those before all else, and looks at no others."""
+        function = self.decision(action, conjunct, *known)
+
+        def among(places: Iterable[int], *arguments: Any) -> bool:
+            self._positions = places
+            return function(*arguments)
+
+        return among
 
     def decision(self, action: str, conjunct: str, *known: str) -> Callable[..., bool]:
         """A conjunct of a guard as a function of ``known``, whatever the switches leave of it.
@@ -106,6 +136,12 @@ class Books:
             return function
         places = tuple(map(known.index, found.parameters))
         return lambda *arguments: function(*(arguments[i] for i in places))
+
+    def _places_of(self, action: str, arguments: tuple[Any, ...]) -> range:
+        """What is said of a request is said of its own features; else any request may be meant."""
+        if action in self._about_a_request:
+            return self._places.get(arguments[0], self._all_places)
+        return self._all_places
 
     def sends(self, action: str, channel: str) -> bool:
         """Whether the switches let an action send to a channel."""

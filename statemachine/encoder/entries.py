@@ -20,7 +20,7 @@ class Entries:
     """
 
     def __init__(self, books: Books, pool: ItemPool, num_slots: int) -> None:
-        self._do, self._may = books.do, books.may
+        self._do, self._may, self._may_among = books.do, books.may, books.may_among
         self._pool, self._num_slots = pool, num_slots
         self._loads_are_sent = books.sends("take_external", "load_order")
         self._is_external = books.decision("take_external", "has-cache-item", "r", "i")
@@ -122,7 +122,7 @@ class Entries:
 
     def settle(self, tracked: Tracked, settled: int, counted: int) -> None:
         """The output shows how far the tokens of a request are computed, and how far they may be."""
-        key, features = tracked.key, tracked.request.mm_features
+        key, features = tracked.key, tracked.mm_features
         for place in sorted(tracked.unsettled):
             if end_of(features[place]) <= settled:
                 self._do("settle", key, place)
@@ -130,12 +130,13 @@ class Entries:
             elif end_of(features[place]) > counted:
                 self._do("reject", key, place)
                 tracked.unsettled.discard(place)
+        tried: set[str] = set()  # what speaks against one place of an item speaks against its others
         for place in sorted(tracked.held):
             item = features[place].identifier
-            if self._may("free_input", key, place, item):
+            if item not in tried and self._may_among(tracked.places[item], "free_input", key, place, item):
                 self._do("free_input", key, place, item)
-            if item not in self._uses.get(key, ()):
-                tracked.held.discard(place)
+            tried.add(item)
+        self._forget_what_is_not_held(tracked)
 
     def drop_references(self, tracked: Tracked) -> None:
         """A request gives up what it has taken, if the specification says that it may not keep it."""
@@ -143,7 +144,13 @@ class Entries:
             if self._may("drop_reference", tracked.key, item):
                 self._do("drop_reference", tracked.key, item)
         tracked.unsettled.clear()
+        self._forget_what_is_not_held(tracked)
+
+    def _forget_what_is_not_held(self, tracked: Tracked) -> None:
+        if tracked.held:
+            used = self._uses.get(tracked.key, ())
+            tracked.held = {place for place in tracked.held if _item(tracked, place) in used}
 
 
 def _item(tracked: Tracked, place: int) -> str:
-    return tracked.request.mm_features[place].identifier
+    return tracked.mm_features[place].identifier

@@ -88,7 +88,7 @@ class EncoderCacheScheduler:
         self._contain = contain
         self._tracked: dict[str, Tracked] = {}
         self._by_key: dict[str, Tracked] = {}
-        self._arrivals = self._positions = 0
+        self._arrivals = 0
         self._visit: Visit | None = None
         self._runners_visited = False
         self._passed_over: set[str] = set()
@@ -101,13 +101,12 @@ class EncoderCacheScheduler:
             spec.switch_values() if switches is None else dict(switches),
             {"slot": num_slots, "cell": num_cells, "worker": num_workers, "block": num_kv_shares},
             checking=checking,
-            num_positions=lambda: self._positions,
             moved=self._moved,
             record=record,
         )
         if not books.sends("start_fetch", "transit"):
             raise ValueError("these switches are of a connector that has nothing in transit; this one fetches")
-        self._do, self._may = books.do, books.may
+        self._books, self._do, self._may = books, books.do, books.may
         self._pool = ItemPool(
             num_cells,
             policy_named(policy, num_cells),
@@ -142,14 +141,16 @@ class EncoderCacheScheduler:
         if request.request_id in self._tracked:
             raise RequestIdInUse(request.request_id)
         key = f"{request.request_id}#{self._arrivals}"
-        self._positions = max(self._positions, len(request.mm_features))
-        for place, f in enumerate(request.mm_features):
+        features, places = tuple(request.mm_features), dict[str, list[int]]()
+        for place, f in enumerate(features):
+            places.setdefault(f.identifier, []).append(place)
+        end = max(map(end_of, features), default=0)
+        for place, f in enumerate(features):
             self._do("add_feature", key, place, f.identifier)
         self._do("add_request", key)
         self._arrivals += 1
-        items = tuple(dict.fromkeys(f.identifier for f in request.mm_features))
-        end = max(map(end_of, request.mm_features), default=0)
-        self._tracked[request.request_id] = self._by_key[key] = Tracked(request, key, items, end)
+        self._books.arrives(key, len(features))
+        self._tracked[request.request_id] = self._by_key[key] = Tracked(request.request_id, key, features, places, end)
 
     @looked_at_by(refuse_misshapen_request)
     def request_finished(self, request: RequestLike) -> bool:
@@ -255,7 +256,7 @@ class EncoderCacheScheduler:
             self._go_on(key)
         visit.end = num_computed_tokens + num_scheduled_tokens
         if num_computed_tokens < tracked.end:
-            visit.reads = read_mm_features(request, num_computed_tokens, visit.end)
+            visit.reads = read_mm_features(tracked, num_computed_tokens, visit.end)
             self._entries.use_what_is_cached(visit)
 
     @looked_at_by(refuse_misshapen_request)
@@ -378,7 +379,8 @@ class EncoderCacheScheduler:
     def _skip(self, key: str) -> None:
         """schedule() has passed over a running request; what the connector would have said still counts."""
         action = "resume" if self._state[key] == "stalled" else "go_on"
-        self._do(action if self._may(action, key) else "stall", key)
+        goes_on = self._books.may_among(self._answers.about(self._by_key[key]), action, key)
+        self._do(action if goes_on else "stall", key)
         self._passed_over.add(key)
 
     # -- between steps -------------------------------------------------------------------------------
@@ -393,7 +395,7 @@ class EncoderCacheScheduler:
         for key, item in self._deadlines.due():
             tracked = self._by_key[key]
             if self._answers.give_up(tracked, item) and not tracked.can_encode(item):
-                self._unavailable.add(tracked.request.request_id)
+                self._unavailable.add(tracked.request_id)
 
     def _transfer_ended(self, event: str, transfer: int) -> None:
         try:
@@ -410,9 +412,10 @@ class EncoderCacheScheduler:
         key = tracked.key
         if self._state[key] != "finished":
             return
-        del self._tracked[tracked.request.request_id], self._by_key[key]
+        del self._tracked[tracked.request_id], self._by_key[key]
+        self._books.is_over(key)
         self.ledger.forget("visit_state", key)
-        for place in range(len(tracked.request.mm_features)):
+        for place in range(len(tracked.mm_features)):
             self.ledger.forget("feature_item", (key, place))
 
     # -- names ---------------------------------------------------------------------------------------
@@ -422,6 +425,8 @@ class EncoderCacheScheduler:
             self._pool.moved(move.entity, move.source, move.target)
             if move.target == "absent" and not self._pins.get(move.entity):
                 self.ledger.forget("pool_pins", move.entity)
+        elif move.lifecycle == "feature":
+            self._answers.moved(move)
         else:
             self._entries.moved(move)
 
@@ -434,7 +439,7 @@ class EncoderCacheScheduler:
         return self._tracked[request_id]
 
     def _of_visit(self, request: RequestLike, call: str, index: int) -> Visit:
-        if self._visit is None or self._visit.tracked.request.request_id != request.request_id:
+        if self._visit is None or self._visit.tracked.request_id != request.request_id:
             raise NoOpenVisit(call)
         refuse_what_is_no_place(call, request, index)
         return self._visit

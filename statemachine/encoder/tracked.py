@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from interlock.statemachine.encoder.features import Placed
-from interlock.statemachine.encoder.port import RequestLike
+from interlock.statemachine.encoder.port import MultiModalFeature
 
 
 @dataclass(slots=True)
@@ -15,17 +15,18 @@ class Tracked:
     Args:
         key: its name in the specification: its id and the number of its arrival, so an id that comes again is
             another request.
-        items: what stands in its prompt, each item once, in the order of the prompt.
+        mm_features: as they were when it arrived; end: the first token after the last of them.
+        places: by item, where it stands, in the order of the prompt.
         refused: the computed tokens, and the pool's moves, for which the last answer was no; it stays no while
             they are the same.
-        end: the first token after its last feature.
         held, unsettled: places whose item it has taken and not given back, and those counted as computed before
             it is settled that they are.
     """
 
-    request: RequestLike
+    request_id: str
     key: str
-    items: tuple[str, ...]
+    mm_features: tuple[MultiModalFeature, ...]
+    places: dict[str, list[int]]
     end: int
     refused: tuple[int, int] | None = None
     held: set[int] = field(default_factory=set)
@@ -33,7 +34,7 @@ class Tracked:
 
     def can_encode(self, item: str) -> bool:
         """Whether an item can be encoded here wherever it stands."""
-        return all(f.data is not None for f in self.request.mm_features if f.identifier == item)
+        return all(self.mm_features[place].data is not None for place in self.places[item])
 
 
 @dataclass(slots=True)
