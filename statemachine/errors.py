@@ -111,6 +111,16 @@ class MissingBlocks(SpecificationViolation):
         )
 
 
+class MissingItem(SpecificationViolation):
+    """A request computes tokens of an item in a step, and the encoder cache has no place for it."""
+
+    def __init__(self, request_id: str, place: int, item: str) -> None:
+        super().__init__(
+            f"request {request_id!r} computes tokens of its feature {place}, and item {item!r} has no place in the "
+            "encoder cache: update_state_after_alloc comes after request_scheduled, for each item that the cache lacks"
+        )
+
+
 class NotLetIn(SpecificationViolation):
     """A request computes in a step, and waits, as far as was said: nobody has said that it got its blocks."""
 

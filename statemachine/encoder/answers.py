@@ -58,6 +58,10 @@ class Answers:
         """The places that an answer to a request is about."""
         return self._about.get(tracked.key, ())
 
+    def must_be_yes(self, tracked: Tracked) -> bool:
+        """Whether nobody goes on with a request without asking: items are to come, and its kind is asked about."""
+        return bool(self.about(tracked)) and self._is_asked(tracked.key)
+
     def moved(self, move: Move) -> None:
         """A feature has gone from one state of its lifecycle to another."""
         key, place = move.entity

@@ -9,6 +9,7 @@ from interlock.statemachine.encoder.features import end_of
 from interlock.statemachine.encoder.pool import ItemPool
 from interlock.statemachine.encoder.port import Load
 from interlock.statemachine.encoder.tracked import Tracked, Visit
+from interlock.statemachine.errors import MissingItem
 from interlock.statemachine.table import Move
 
 
@@ -102,8 +103,15 @@ class Entries:
         visit.tracked.held.add(place)
 
     def advance(self, visit: Visit) -> None:
-        """The step reads what it was scheduled for; at a feature's end, the scheduler counts beyond it."""
+        """The step reads what it was scheduled for; at a feature's end, the scheduler counts beyond it.
+
+        Raises:
+            MissingItem: it reads an item that has no slot; nothing is done.
+        """
         tracked, key = visit.tracked, visit.tracked.key
+        for place, f in visit.reads:
+            if self._feature[key, place] == "ahead" and self._entry.get(f.identifier) not in self._cached:
+                raise MissingItem(tracked.request_id, place, f.identifier)
         if visit.end:
             for place in sorted(tracked.unsettled):
                 self._do("speculate", key, place, _item(tracked, place))

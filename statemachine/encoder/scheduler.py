@@ -22,6 +22,7 @@ from interlock.statemachine.encoder.features import end_of, read_mm_features
 from interlock.statemachine.encoder.pool import ItemPool
 from interlock.statemachine.encoder.port import EncoderMetadata, EncoderOutput, RequestLike
 from interlock.statemachine.encoder.shapes import (
+    refuse_another_number_of_features,
     refuse_misshapen_output,
     refuse_misshapen_request,
     refuse_what_is_no_identifier,
@@ -29,7 +30,14 @@ from interlock.statemachine.encoder.shapes import (
     refuse_what_is_no_place,
 )
 from interlock.statemachine.encoder.tracked import Tracked, Visit
-from interlock.statemachine.errors import NoOpenVisit, RequestIdInUse, UnknownRequest, UnknownTransfer
+from interlock.statemachine.errors import (
+    Misshapen,
+    NoOpenVisit,
+    OutOfTurn,
+    RequestIdInUse,
+    UnknownRequest,
+    UnknownTransfer,
+)
 from interlock.statemachine.looking import looked_at_by
 from interlock.statemachine.pool import policy_named
 from interlock.statemachine.sizes import refuse_what_is_no_size
@@ -90,6 +98,10 @@ class EncoderCacheScheduler:
         self._by_key: dict[str, Tracked] = {}
         self._arrivals = 0
         self._visit: Visit | None = None
+        self._told: dict[str, bool] = {}
+        """The answers of this schedule."""
+        self._scheduled: set[str] = set()
+        """Those that compute in the step that this schedule makes."""
         self._runners_visited = False
         self._passed_over: set[str] = set()
         """Those with KV that the engine had not asked about when it came to one without; it may yet."""
@@ -134,7 +146,7 @@ class EncoderCacheScheduler:
 
         Raises:
             RequestIdInUse: a request with that id has not ended.
-            Misshapen: it has no id or no features, or a feature has no identifier, place or length.
+            Misshapen: it has no id, or an empty one, or no features, or a feature has no identifier, place or length.
         """
         refuse_misshapen_request("on_new_request", request)
         self._step_is_over()
@@ -154,12 +166,20 @@ class EncoderCacheScheduler:
 
     @looked_at_by(refuse_misshapen_request)
     def request_finished(self, request: RequestLike) -> bool:
-        """See :class:`EncoderCachePort`."""
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            OutOfTurn: this schedule has it compute: what it takes is booked as encoded by the step, or loaded.
+        """
         self._step_is_over()
         tracked = self._of(request, "request_finished")
         name, key = request.request_id, tracked.key
+        if key in self._scheduled:
+            wrong = "computes in the step that is being made"
+            raise OutOfTurn("request_finished", name, wrong, "finish it when that step's outputs are there")
         failed = name in self._told_unavailable and self._may("fail_unavailable", key)
         self._do("fail_unavailable" if failed else "finish", key)
+        self._leave(tracked)
         self._unavailable.discard(name)
         self._told_unavailable.discard(name)
         self._answers.forget(tracked)
@@ -184,11 +204,17 @@ class EncoderCacheScheduler:
         """See :class:`EncoderCachePort`.
 
         Raises:
-            Misshapen: ``num_computed_tokens`` is no number, or below 0.
+            Misshapen: ``num_computed_tokens`` is no number, or below 0; or the request has more features than when it
+                arrived, or fewer.
         """
         self._step_is_over()
-        key = self._of(request, "ensure_cache_available").key
+        tracked = self._of(request, "ensure_cache_available")
         refuse_what_is_no_number("ensure_cache_available", request, num_computed_tokens=num_computed_tokens)
+        refuse_another_number_of_features("ensure_cache_available", request, len(tracked.mm_features))
+        self._told[tracked.key] = answer = self._answer(request, tracked.key, num_computed_tokens)
+        return answer
+
+    def _answer(self, request: RequestLike, key: str, num_computed_tokens: int) -> bool:
         if key in self._visited and key not in self._passed_over:  # asked before in this schedule
             return self._state[key] not in self._put_off
         self._passed_over.discard(key)
@@ -229,17 +255,30 @@ class EncoderCacheScheduler:
 
     @looked_at_by(refuse_what_is_no_identifier)
     def has_cache_item(self, identifier: str) -> bool:
-        """See :class:`EncoderCachePort`."""
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            NoOpenVisit: no visit is open.
+            Misshapen: the item stands nowhere in that request.
+        """
         if self._visit is None:
             raise NoOpenVisit("has_cache_item")
-        return self._has_cache_item(self._visit.tracked.key, identifier)
+        tracked = self._visit.tracked
+        if identifier not in tracked.places:
+            refuse_what_is_no_identifier("has_cache_item", identifier)
+            wrong = f"request {tracked.request_id!r}, whose visit is open, has no item {identifier!r}"
+            raise Misshapen("has_cache_item", wrong, "give the identifier of one of its features")
+        return self._has_cache_item(tracked.key, identifier)
 
     @looked_at_by(refuse_misshapen_request)
     def request_scheduled(self, request: RequestLike, num_computed_tokens: int, num_scheduled_tokens: int) -> None:
         """See :class:`EncoderCachePort`.
 
         Raises:
-            Misshapen: a number of tokens is none, or below 0.
+            Misshapen: a number of tokens is none, or below 0; or the request has more features than when it arrived, or
+                fewer.
+            NoOpenVisit: some of its items are to come, and nobody has asked in this schedule whether they are there.
+            OutOfTurn: the answer was no.
         """
         refuse_what_is_no_number(
             "request_scheduled",
@@ -247,13 +286,14 @@ class EncoderCacheScheduler:
             num_computed_tokens=num_computed_tokens,
             num_scheduled_tokens=num_scheduled_tokens,
         )
-        tracked = self._comes_to(request, "request_scheduled")
+        tracked = self._goes_on_with(request, "request_scheduled")
         visit, key = self._visit, tracked.key
         assert visit is not None
         if self._state[key] in self._queued:
             self._do("admit", key)
         elif key not in self._visited:
             self._go_on(key)
+        self._scheduled.add(key)
         visit.end = num_computed_tokens + num_scheduled_tokens
         if num_computed_tokens < tracked.end:
             visit.reads = read_mm_features(tracked, num_computed_tokens, visit.end)
@@ -265,13 +305,23 @@ class EncoderCacheScheduler:
 
         Raises:
             Misshapen: the request has no such feature.
+            OutOfTurn: it is not scheduled, so this step neither encodes nor loads anything for it.
         """
-        self._entries.take(self._of_visit(request, "update_state_after_alloc", index), index)
+        visit = self._of_visit(request, "update_state_after_alloc", index)
+        if visit.tracked.key not in self._scheduled:
+            wrong, right = "is not scheduled in this step", "request_scheduled comes first"
+            raise OutOfTurn("update_state_after_alloc", request.request_id, wrong, right)
+        self._entries.take(visit, index)
 
     @looked_at_by(refuse_misshapen_request)
     def kv_load_started(self, request: RequestLike) -> None:
-        """See :class:`EncoderCachePort`."""
-        self._do("start_kv_load", self._comes_to(request, "kv_load_started").key)
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            NoOpenVisit: some of its items are to come, and nobody has asked in this schedule whether they are there.
+            OutOfTurn: the answer was no.
+        """
+        self._do("start_kv_load", self._goes_on_with(request, "kv_load_started").key)
         self._visit = None
 
     @looked_at_by(refuse_misshapen_request)
@@ -281,6 +331,8 @@ class EncoderCacheScheduler:
         tracked = self._of(request, "free")
         if self._state[tracked.key] in self._runners:
             self._do("preempt", tracked.key)
+            self._leave(tracked)
+            self._scheduled.discard(tracked.key)
         else:
             self._turn_away(self._comes_to(request, "free"))
             return
@@ -289,14 +341,20 @@ class EncoderCacheScheduler:
     # -- steps ---------------------------------------------------------------------------------------
 
     def build_connector_meta(self) -> EncoderMetadata:
-        """See :class:`EncoderCachePort`."""
+        """See :class:`EncoderCachePort`.
+
+        Raises:
+            MissingItem: the last visit is to a request that computes tokens of an item without a place in the encoder
+                cache. Of an earlier visit the call that opens the next one says so.
+        """
         self._step_is_over()
         self._close_visit()
         self._visit_runners()
         self._do("build_connector_meta")
         self._answers.schedule_ends()
         self._runners_visited = False
-        self._passed_over.clear()
+        for of_this_schedule in (self._told, self._scheduled, self._passed_over):
+            of_this_schedule.clear()
         fetches, self._answers.fetches = self._answers.fetches, []
         loads, self._entries.loads = self._entries.loads, []
         freed, self._entries.freed = self._entries.freed, []
@@ -308,7 +366,8 @@ class EncoderCacheScheduler:
         Raises:
             UnknownTransfer: a report on a transfer that is not under way, unless those are contained.
             IllegalTransition: a report on a load that is not under way, or one report too many.
-            Misshapen: it is no :class:`EncoderOutput`, or a field is of another shape than that asks for.
+            Misshapen: it is no :class:`EncoderOutput`, a field is of another shape than that asks for, or a request has
+                placeholders that are not among its computed tokens.
         """
         refuse_misshapen_output(output)
         self._step_is_over()
@@ -351,6 +410,22 @@ class EncoderCacheScheduler:
                 self._visit_runners()
             self._visit = Visit(tracked)
         return tracked
+
+    def _goes_on_with(self, request: RequestLike, call: str) -> Tracked:
+        """The same, of a request whose items have to be there: refused, before anything is done, without a yes."""
+        tracked = self._of(request, call)
+        refuse_another_number_of_features(call, request, len(tracked.mm_features))
+        if self._answers.must_be_yes(tracked) and not self._told.get(tracked.key):
+            if tracked.key not in self._told:
+                raise NoOpenVisit(call)
+            right = "leave it out of this step, and ask again in the next schedule"
+            raise OutOfTurn(call, request.request_id, "was told no by ensure_cache_available", right)
+        return self._comes_to(request, call)
+
+    def _leave(self, tracked: Tracked) -> None:
+        """What a visit to a request has begun is over, if it is the open one: no step reads anything for it."""
+        if self._visit is not None and self._visit.tracked is tracked:
+            self._visit = None
 
     def _close_visit(self) -> None:
         visit, self._visit = self._visit, None  # if it is refused, it does not come again
@@ -441,5 +516,6 @@ class EncoderCacheScheduler:
     def _of_visit(self, request: RequestLike, call: str, index: int) -> Visit:
         if self._visit is None or self._visit.tracked.request_id != request.request_id:
             raise NoOpenVisit(call)
+        refuse_another_number_of_features(call, request, len(self._visit.tracked.mm_features))
         refuse_what_is_no_place(call, request, index)
         return self._visit

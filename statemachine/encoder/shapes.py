@@ -19,7 +19,7 @@ def refuse_misshapen_request(call: str, request: Any, *said: object, **more: obj
     """
     name = getattr(request, "request_id", None)
     features: Any = getattr(request, "mm_features", None)
-    if not isinstance(name, str) or not hasattr(features, "__getitem__"):
+    if not isinstance(name, str) or not name or not hasattr(features, "__getitem__"):
         right = "give an object with request_id (a string) and mm_features (a list, empty for text alone)"
         raise Misshapen(call, f"the request is {request!r}", right)
     for place, feature in enumerate(features):
@@ -40,6 +40,18 @@ def refuse_what_is_no_identifier(call: str, identifier: Any) -> None:
         Misshapen: it is not.
     """
     refuse_wrong_kind(call, "identifier", identifier, str)
+
+
+def refuse_another_number_of_features(call: str, request: RequestLike, arrived: int) -> None:
+    """Makes sure that a request has as many features as when it arrived: all that is known is about those.
+
+    Raises:
+        Misshapen: it has more, or fewer.
+    """
+    count = len(request.mm_features)
+    if count != arrived:
+        wrong = f"request {request.request_id!r} has {count} features, and arrived with {arrived}"
+        raise Misshapen(call, wrong, "finish it, and let it arrive anew with those that it has now")
 
 
 def refuse_what_is_no_number(call: str, request: RequestLike, **numbers: Any) -> None:
@@ -81,6 +93,14 @@ def refuse_misshapen_output(output: EncoderOutput) -> None:
         numbers = getattr(output, name)
         if not hasattr(numbers, "values") or not all(is_a_number(number, least) for number in numbers.values()):
             raise Misshapen(_OUTPUT, f"{name} is {numbers!r}", right)
+    for name, drafts in output.num_output_placeholders.items():
+        counted = output.num_computed_tokens.get(name)
+        if counted is None or drafts > counted:
+            raise Misshapen(
+                _OUTPUT,
+                f"num_output_placeholders of request {name!r} is {drafts}, and num_computed_tokens {counted}",
+                "give both, and count the placeholders among the computed tokens",
+            )
     for name, kind, right in (
         ("arrived", int, "give a tuple of the numbers of transfers, as in (0,)"),
         ("failed", int, "give a tuple of the numbers of transfers, as in (0,)"),

@@ -3,10 +3,12 @@
 import pytest
 from support.encoder_engine import Request, feature
 
+from interlock.statemachine.encoder import EncoderOutput
 from interlock.statemachine.errors import (
     GuardViolation,
-    IllegalTransition,
+    MissingItem,
     NoOpenVisit,
+    OutOfTurn,
     RequestIdInUse,
     UnknownPolicy,
     UnknownRequest,
@@ -318,8 +320,88 @@ def test_tokens_of_an_item_that_is_nowhere_are_refused(engine):
     assert e.machine.ensure_cache_available(a, 0)
     e.machine.request_scheduled(a, 0, 8)
 
-    with pytest.raises(IllegalTransition, match="encoder_entry x is absent: use_cached is illegal"):
+    with pytest.raises(
+        MissingItem, match=r"request 'A' .* feature 0, and item 'x' has no place .* cache: update_state_"
+    ):
         e.machine.build_connector_meta()
+
+
+def test_an_item_that_has_no_place_is_missed_before_the_next_visit(engine):
+    e = engine(judge=False, offered=lambda item: False)
+    a, b = e.add("A", feature("x", 0), feature("y", 4)), e.add("B", feature("z", 0))
+    assert e.machine.ensure_cache_available(a, 0)
+    e.machine.request_scheduled(a, 0, 8)
+    e.machine.update_state_after_alloc(a, 0)
+    done = len(e.journal)
+
+    with pytest.raises(MissingItem, match="feature 1, and item 'y'"):
+        e.machine.ensure_cache_available(b, 0)
+    assert len(e.journal) == done
+
+
+@pytest.mark.parametrize("checking", [True, False])
+@pytest.mark.parametrize(("call", "tokens"), [("request_scheduled", (8, 8)), ("kv_load_started", ())])
+def test_nobody_goes_on_with_items_to_come_without_a_yes(engine, call, tokens, checking):
+    """It was accepted, and what came later said nothing of what was forgotten."""
+    e = engine(judge=False, checking=checking)
+    a = e.add("A", feature("x", 0), feature("y", 12))
+    done = len(e.journal)
+    with pytest.raises(NoOpenVisit, match=f"{call}: .* ensure_cache_available opens it"):
+        getattr(e.machine, call)(a, *tokens)
+    assert len(e.journal) == done
+
+    assert not e.machine.ensure_cache_available(a, 8)
+    done = len(e.journal)
+    with pytest.raises(OutOfTurn, match=f"{call}: request 'A' was told no by ensure_cache_available: leave it out"):
+        getattr(e.machine, call)(a, *tokens)
+    assert len(e.journal) == done
+
+    e.machine.build_connector_meta()
+    e.machine.update_connector_output(EncoderOutput(arrived=(0,)))
+    with pytest.raises(NoOpenVisit, match=call):  # the yes is of each schedule anew
+        getattr(e.machine, call)(a, *tokens)
+    assert e.machine.ensure_cache_available(a, 8)
+    getattr(e.machine, call)(a, *tokens)
+
+
+def test_of_one_that_runs_the_yes_is_of_each_schedule_anew(engine):
+    e = engine(judge=False, offered=lambda item: False)
+    a = e.add("A", feature("x", 12))
+    e.step()
+
+    with pytest.raises(NoOpenVisit, match="request_scheduled"):
+        e.machine.request_scheduled(a, 8, 4)
+
+
+def test_whose_items_are_all_computed_need_not_be_asked_about(engine):
+    e = engine(judge=False, offered=lambda item: False)
+    a = e.add("A", feature("x", 0))
+    e.step()
+    e.machine.request_scheduled(a, 8, 1)
+
+    assert state(e, "A") == "running"
+
+
+def test_under_a_gate_that_asks_nobody_nobody_needs_a_yes(engine):
+    e = engine(judge=False, changes={"ec_gate": "none"})
+    a = e.add("A", feature("x", 8))
+    e.machine.request_scheduled(a, 0, 8)
+
+    assert state(e, "A") == "running"
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_an_item_takes_its_place_once_the_request_is_scheduled(engine, checking):
+    e = engine(judge=False, offered=lambda item: False, checking=checking)
+    a = e.add("A", feature("x", 0))
+    assert e.machine.ensure_cache_available(a, 0)
+    with pytest.raises(
+        OutOfTurn, match="update_state_after_alloc: request 'A' is not scheduled in this step: request_sch"
+    ):
+        e.machine.update_state_after_alloc(a, 0)
+    e.machine.request_scheduled(a, 0, 8)
+    e.machine.update_state_after_alloc(a, 0)
+    e.machine.build_connector_meta()
 
 
 def test_an_id_is_refused_while_it_is_in_use_and_unknown_ones_are_named(engine):

@@ -9,7 +9,7 @@ from interlock.proofs.replay import run_replay
 from interlock.spec.encoder import SPECIFICATION
 from interlock.statemachine.encoder import EncoderCachePort, EncoderCacheScheduler
 from interlock.statemachine.encoder.port import EncoderOutput
-from interlock.statemachine.errors import IllegalTransition, NoOpenVisit, UnknownRequest
+from interlock.statemachine.errors import MissingItem, NoOpenVisit, UnknownRequest
 from interlock.statemachine.trace import Trace
 
 CALLS = [name for name, call in vars(EncoderCachePort).items() if inspect.isfunction(call) and not name.startswith("_")]
@@ -88,14 +88,17 @@ def test_a_call_outside_a_visit_says_which_call(engine, call, more):
 
 
 def test_a_visit_that_was_refused_does_not_come_again():
-    """Scheduled without having been asked about: it is refused where its visit ends; others go on."""
-    scheduler = EncoderCacheScheduler(num_slots=2, num_cells=2, num_workers=1, num_kv_shares=4, checking=False)
+    """Its item was given no place: it is refused where its visit ends; others go on."""
+    scheduler = EncoderCacheScheduler(
+        num_slots=2, num_cells=2, num_workers=1, num_kv_shares=4, checking=False, offered="y".__eq__
+    )
     b, c = Request("B", (feature("x", 0),)), Request("C", (feature("y", 0),))
     for request in (b, c):
         scheduler.on_new_request(request)
+    assert scheduler.ensure_cache_available(b, 0)
     scheduler.request_scheduled(b, 0, 8)
 
-    with pytest.raises(IllegalTransition, match="encoder_entry x is absent: use_cached is illegal"):
+    with pytest.raises(MissingItem, match="item 'x' has no place"):
         scheduler.build_connector_meta()
     assert not scheduler.ensure_cache_available(c, 0)
     assert [fetch.identifier for fetch in scheduler.build_connector_meta().fetches] == ["y"]

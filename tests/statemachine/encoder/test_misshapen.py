@@ -46,6 +46,7 @@ def runs(ec, request):
     [
         (None, "the request is None: give an object with request_id"),
         (Of(request_id=None, mm_features=[]), "the request is namespace.request_id=None, .*: give an object"),
+        (Of(request_id="", mm_features=[]), "the request is namespace.request_id='', .*: give an object"),
         (Of(request_id="A", mm_features=None), "the request is .*mm_features=None.: give an object with request_id"),
         (Of(request_id="A", mm_features=["x"]), "feature 0 of request 'A' is 'x': give an object with identifier"),
         (Of(request_id="A", mm_features=[feature("x", 0), Of(identifier="y")]), "feature 1 of request 'A' is name"),
@@ -107,6 +108,14 @@ def test_tokens_that_are_no_number_are_named(ec, visited, number):
         ({"num_computed_tokens": [("A", 8)]}, r"num_computed_tokens is \[\('A', 8\)\]: give to each request a number"),
         ({"num_computed_tokens": {"A": -8}}, "num_computed_tokens is {'A': -8}: give to each request a number"),
         ({"num_output_placeholders": {"A": None}}, "num_output_placeholders is {'A': None}: give to each request"),
+        (
+            {"num_output_placeholders": {"A": 9}},
+            "num_output_placeholders of request 'A' is 9, and num_computed_tokens 8:",
+        ),
+        (
+            {"num_output_placeholders": {"B": 1}},
+            "num_output_placeholders of request 'B' is 1, and num_computed_tokens None",
+        ),
         ({"finished_recving": "A"}, r"finished_recving is 'A': give a tuple of names, as in \('A',\)"),
         ({"failed_recving": None}, r"failed_recving is None: give a tuple of names, as in \('A',\)"),
     ],
@@ -118,6 +127,65 @@ def test_an_output_of_another_shape_is_named_and_nothing_of_it_is_done(ec, visit
         ec.update_connector_output(output)
 
     assert not runs(ec, visited)
+
+
+def test_as_many_placeholders_as_are_counted_may_be_rejected(ec, visited):
+    ec.update_connector_output(EncoderOutput(num_computed_tokens={"A": 8}, num_output_placeholders={"A": 8}))
+
+    assert not runs(ec, visited)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "said"),
+    [
+        (None, "identifier is None: it should be a valid string"),
+        (["x"], r"identifier is \['x'\]: it should be a valid string"),
+        ("y", "request 'A', whose visit is open, has no item 'y': give the identifier of one of its features"),
+    ],
+)
+def test_an_item_that_the_request_does_not_have_is_named(ec, visited, identifier, said):
+    with pytest.raises(Misshapen, match=f"^has_cache_item: {said}"):
+        ec.has_cache_item(identifier)
+
+    assert not runs(ec, visited)
+
+
+class Session(Request):
+    """One whose engine changes the list of its features."""
+
+    def __init__(self, name, *features):
+        super().__init__(name, list(features))
+
+
+@pytest.mark.parametrize("more", [True, False])
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("ensure_cache_available", (0,)),
+        ("check_and_update_cache", (1,)),
+        ("can_allocate", (1,)),
+        ("request_scheduled", (0, 8)),
+        ("kv_load_started", ()),
+        ("update_state_after_alloc", (0,)),
+    ],
+)
+def test_features_that_come_or_go_after_the_request_has_arrived_are_named(ec, call, arguments, more):
+    """It was a KeyError, of a name that only the machine knows."""
+    a = Session("A", feature("x", 0), feature("y", 8))
+    ec.on_new_request(a)
+    assert not ec.ensure_cache_available(a, 0)
+    ec.build_connector_meta()
+    ec.update_connector_output(EncoderOutput(arrived=(0, 1)))
+    assert ec.ensure_cache_available(a, 0)
+    whole = list(a.mm_features)
+    a.mm_features = [*whole, feature("z", 16)] if more else whole[:1]
+    said = f"request 'A' has {len(a.mm_features)} features, and arrived with 2: finish it, and let it arrive anew with"
+    with pytest.raises(Misshapen, match=f"^{call}: {said}"):
+        getattr(ec, call)(a, *arguments)
+
+    ec.request_finished(a)  # it can be done as it is said
+    ec.on_new_request(a)
+    assert ec.ensure_cache_available(a, 20)
 
 
 @pytest.mark.parametrize("name", ["offered", "clock"])
