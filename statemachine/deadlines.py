@@ -1,4 +1,7 @@
-"""How long a request is put off for an item: counted from the first no, whatever transfers come and go (R-66)."""
+"""How long a request is put off for an item: counted from the first no, whatever transfers come and go (R-66).
+
+Each item has its own time: what is asked for later, or has left the pool and comes again, puts the request off anew.
+"""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ depth 1). In the order in which an engine calls them:
   ``request_scheduled`` (with ``update_state_after_alloc`` for each item that the cache lacked),
   ``kv_load_started`` and, where no KV was found, ``free`` (none of them: no room for an item, the schedule ends);
   who has KV and was told no is asked again with those that run (where guards are checked) or with those that wait;
+  whose items are all computed need not be asked about;
 - once per schedule ``build_connector_meta``;
 - when the outputs of all workers are there, ``update_connector_output`` and ``take_unavailable_requests``,
   and ``request_finished`` for each request that ends;
@@ -57,11 +58,11 @@ class RequestLike(Protocol):
 
     @property
     def request_id(self) -> str:
-        """Unique among all requests that have not ended; may come again later."""
+        """Unique among all requests that have not ended, and not empty; may come again later."""
 
     @property
     def mm_features(self) -> Sequence[MultiModalFeature]:
-        """In the order of the prompt; none for a request of text alone."""
+        """In the order of the prompt; none for a request of text alone. They are known on arrival: none comes later."""
 
 
 class Transfer(NamedTuple):
@@ -103,7 +104,8 @@ class EncoderOutput:
         completed: job of a load to the number of workers that report it done.
         arrived, failed: transfers into the pool that have ended well, or badly.
         num_computed_tokens: of requests that a step has computed tokens of, placeholders included.
-        num_output_placeholders: how many of those are not settled yet (drafts that may be rejected).
+        num_output_placeholders: how many of those are not settled yet (drafts that may be rejected), of requests that
+            num_computed_tokens names.
         finished_recving, failed_recving: requests whose load of KV has ended well, or badly.
     """
 
@@ -127,7 +129,9 @@ class EncoderCachePort(Protocol):
 
         ``num_computed_tokens`` counts what the KV match has found and leaves out what is not settled.
         Never blocks, may start transfers, and may be asked again in every step. No: the request is put back at
-        its place, the scan goes on, and it is asked again in the next schedule. A no ends within the deadline.
+        its place, the scan goes on, and it is asked again in the next schedule. It is put off for each of its items
+        for a deadline at most, counted from the first no for that item: for several that come one after the other, or
+        have left the pool meanwhile, it may be told no for as many deadlines. A yes is for this schedule.
         """
 
     def scan_goes_on(self) -> bool:
@@ -140,19 +144,19 @@ class EncoderCachePort(Protocol):
         """Whether the encoder cache has room for the item of a feature, or could make it."""
 
     def has_cache_item(self, identifier: str) -> bool:
-        """Whether the connector holds an item for the request whose visit is open; else it is to be encoded."""
+        """Whether the connector holds an item of the request whose visit is open; else it is to be encoded."""
 
     def request_scheduled(self, request: RequestLike, num_computed_tokens: int, num_scheduled_tokens: int) -> None:
-        """The request has its KV and computes so many tokens in this step.
+        """The request has its KV and computes so many tokens in this step; if items of it are to come, after a yes.
 
         vLLM tells no connector; it is known where ``allocate_slots`` has returned blocks.
         """
 
     def update_state_after_alloc(self, request: RequestLike, index: int) -> None:
-        """The item of a feature takes its place in the encoder cache: this step encodes it, or loads it."""
+        """The item of a feature of the request that is scheduled takes its place: this step encodes it, or loads it."""
 
     def kv_load_started(self, request: RequestLike) -> None:
-        """The request has its KV, which is loaded between steps."""
+        """The request has its KV, which is loaded between steps; if items of it are to come, after a yes."""
 
     def free(self, request: RequestLike) -> None:
         """No KV was found for a request that waits, or a running one has been preempted: it gives up its entries."""
@@ -170,7 +174,10 @@ class EncoderCachePort(Protocol):
         """
 
     def request_finished(self, request: RequestLike) -> bool:
-        """The request has ended; whether its KV must be kept until the connector says otherwise."""
+        """The request has ended; whether its KV must be kept until the connector says otherwise.
+
+        Not between ``request_scheduled`` and that step's outputs: what the step encodes for it is booked as cached.
+        """
 
     def has_pending_push_work(self) -> bool:
         """Whether something is under way that needs the engine's steps to be noted."""

@@ -54,7 +54,8 @@ class EncoderCacheScheduler:
         num_kv_shares: requests that can have KV at once; only guards read it.
         switches: a value for every switch of the specification; the default preset if not given.
         offered: whether the other side has an item; what it has not is never waited for.
-        deadline: how long a request is put off for one item, in units of ``clock``.
+        deadline: how long a request is put off for one item, in units of ``clock``, from the first no for that item.
+            For several that do not come together it may be put off for as many deadlines.
         policy: which ready entry of the pool makes room first, ``lru`` or ``arc``.
         checking: whether each action checks its guard: for an engine that is as the specification has it, of which
             docs/embedding.md says what that is. Tables and counters are always checked.

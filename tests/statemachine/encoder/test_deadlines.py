@@ -90,6 +90,24 @@ def test_the_budget_counts_from_the_first_no_whatever_transfers_come_and_go(engi
     assert e.seen[4, "encode", "A x"] == 1
 
 
+def test_each_item_has_its_own_time(engine):
+    """Put off for x, and when its time is up for y, which the other side has not had before: two deadlines on end."""
+    offered = {"x"}
+    e = engine(deadline=3, offered=offered.__contains__)
+    e.add("A", feature("x", 4), feature("y", 12))
+    for _ in range(3):
+        e.step()
+    assert (entry(e, "x"), entry(e, "y")) == ("unavailable", "absent")
+    offered.add("y")
+    for _ in range(3):
+        e.step()
+        assert e.seen[e.steps, "defer", "A"] == 1
+    assert entry(e, "y") == "unavailable"
+    e.step()
+
+    assert state(e, "A") == "running"
+
+
 def test_a_budget_that_is_spent_starts_no_transfer(engine):
     e = engine(deadline=2)
     e.add("A", feature("x", 4))

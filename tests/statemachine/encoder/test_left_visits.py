@@ -4,7 +4,7 @@ import pytest
 from support.encoder_engine import Request, feature
 
 from interlock.statemachine.encoder import EncoderCacheScheduler, EncoderOutput
-from interlock.statemachine.errors import OutOfTurn
+from interlock.statemachine.errors import NoOpenVisit, OutOfTurn
 
 
 @pytest.fixture
@@ -85,6 +85,8 @@ def visited():
 def test_one_that_ends_in_its_visit_leaves_nothing(visited, runs):
     ec, a = visited(runs=runs)
     ec.request_finished(a)
+    with pytest.raises(NoOpenVisit, match="check_and_update_cache"):
+        ec.check_and_update_cache(a, 1)
     ec.build_connector_meta()
     ec.update_connector_output(EncoderOutput())
 
