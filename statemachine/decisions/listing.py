@@ -156,6 +156,12 @@ HAND_WRITTEN_FOR_ENCODERS = (
         "contract 5(a), Q7",
     ),
     _choice(
+        "encoder.answers.Answers.about",
+        "whether an item is asked about, and whether all are there, is asked of the places that an answer is about, "
+        "as the moves of features say; guards are asked of all",
+        "R-65",
+    ),
+    _choice(
         "encoder.answers.Answers._fetch",
         "of the items asked about, in the order of the prompt, those that the other side offers and neither pool nor "
         "encoder cache has; not after the request's budget is spent, if it can encode the item",
@@ -190,13 +196,24 @@ HAND_WRITTEN_FOR_ENCODERS = (
         "contract N4, 4.3",
     ),
     _choice(
+        "encoder.entries.Entries.settle",
+        "an input is freed with the first of the places that have taken it: what speaks against one speaks against all",
+        "contract N3",
+    ),
+    _choice(
         "encoder.entries.Entries.advance",
         "a step reads the features that its tokens overlap, and those that are not settled; at its end one is counted",
         "contract I-67; vLLM PR 45347",
     ),
     _choice(
+        "encoder.scheduler.EncoderCacheScheduler._goes_on_with",
+        "a request with items to come is scheduled, and its KV loaded, after a yes of the same schedule",
+        "R-64",
+    ),
+    _choice(
         "encoder.scheduler.EncoderCacheScheduler._visit_runners",
-        "before the queue, those that run and that nobody has asked about are passed over as the answer would be",
+        "before the queue, those that run and that nobody has asked about are passed over as the answer would be; of "
+        "whom it is a yes for want of any need, nothing is booked where nobody reads it",
         "contract section 1, Q19, Q20",
     ),
     _choice(

@@ -104,6 +104,8 @@ class EncoderCacheScheduler:
         self._scheduled: set[str] = set()
         """Those that compute in the step that this schedule makes."""
         self._runners_visited = False
+        self._all_are_visited = checking or record is not None
+        """Whether a visit in which nothing is asked, or done, is booked too: guards and replays ask for it."""
         self._passed_over: set[str] = set()
         """Those with KV that the engine had not asked about when it came to one without; it may yet."""
         self._unavailable: set[str] = set()
@@ -449,7 +451,8 @@ class EncoderCacheScheduler:
         self._runners_visited = True
         for state in sorted(self._runners):
             for key in tuple(self._requests_in.get(state, ())):
-                if key not in self._visited:
+                may_be_put_off = state in self._put_off or self._answers.about(self._by_key[key])
+                if key not in self._visited and (may_be_put_off or self._all_are_visited):
                     self._skip(key)
 
     def _skip(self, key: str) -> None:

@@ -382,6 +382,28 @@ def test_whose_items_are_all_computed_need_not_be_asked_about(engine):
     assert state(e, "A") == "running"
 
 
+@pytest.mark.parametrize("checking", [True, False])
+def test_one_that_runs_and_is_passed_over_is_put_off_for_what_it_needs_and_no_other(engine, checking):
+    """Whether guards are checked, and all are visited, or not."""
+    offered = set()
+    e = engine(judge=False, chunk=4, shares=3, slots=4, checking=checking, offered=offered.__contains__)
+    a, _ = e.add("A", feature("x", 0)), e.add("B", feature("y", 0), feature("z", 12))
+    e.machine._all_are_visited = checking  # as without a journal
+    e.step()
+    offered.add("z")
+    c = e.add("C", feature("z", 0))
+    assert not e.machine.ensure_cache_available(c, 0)  # it comes after those that run
+    assert (state(e, "A"), state(e, "B")) == ("running", "running")
+    e.machine.build_connector_meta()
+    e.machine.update_connector_output(EncoderOutput(num_computed_tokens={"A": 4, "B": 4}))
+    assert not e.machine.ensure_cache_available(c, 0)
+    assert (state(e, "A"), state(e, "B")) == ("running", "stalled")
+    e.machine.build_connector_meta()
+    e.machine.update_connector_output(EncoderOutput())
+    assert e.machine.ensure_cache_available(a, 4)
+    e.machine.request_scheduled(a, 4, 1)
+
+
 def test_under_a_gate_that_asks_nobody_nobody_needs_a_yes(engine):
     e = engine(judge=False, changes={"ec_gate": "none"})
     a = e.add("A", feature("x", 8))

@@ -112,6 +112,20 @@ def test_a_long_prompt_costs_nobody_else_anything():
     assert life(FEW) == life(MANY)
 
 
+def test_who_runs_and_needs_nothing_costs_a_schedule_next_to_nothing():
+    """Each was visited, in two actions of the specification, when the engine had asked nothing about it."""
+
+    def schedule(count):
+        first = Prompt(1, name="R")
+        for other in [first, *(Prompt(1, machine=first.ec, name=f"R{number}") for number in range(1, count))]:
+            other.schedule(1)
+        first.ec.build_connector_meta()
+        first.ec.update_connector_output(EncoderOutput())
+        return calls_of(first.ec.build_connector_meta)
+
+    assert schedule(MANY) - schedule(FEW) <= 3 * (MANY - FEW)
+
+
 def test_one_that_is_put_off_again_costs_at_most_a_look_at_each_place():
     def again(count):
         a = Prompt(count, offered=True)
