@@ -144,7 +144,8 @@ class Entries:
             if item not in tried and self._may_among(tracked.places[item], "free_input", key, place, item):
                 self._do("free_input", key, place, item)
             tried.add(item)
-        self._forget_what_is_not_held(tracked)
+        used = self._uses.get(key, ())
+        tracked.held = {place for place in tracked.held if features[place].identifier in used}
 
     def drop_references(self, tracked: Tracked) -> None:
         """A request gives up what it has taken, if the specification says that it may not keep it."""
@@ -152,12 +153,6 @@ class Entries:
             if self._may("drop_reference", tracked.key, item):
                 self._do("drop_reference", tracked.key, item)
         tracked.unsettled.clear()
-        self._forget_what_is_not_held(tracked)
-
-    def _forget_what_is_not_held(self, tracked: Tracked) -> None:
-        if tracked.held:
-            used = self._uses.get(tracked.key, ())
-            tracked.held = {place for place in tracked.held if _item(tracked, place) in used}
 
 
 def _item(tracked: Tracked, place: int) -> str:

@@ -451,8 +451,7 @@ class EncoderCacheScheduler:
         self._runners_visited = True
         for state in sorted(self._runners):
             for key in tuple(self._requests_in.get(state, ())):
-                may_be_put_off = state in self._put_off or self._answers.about(self._by_key[key])
-                if key not in self._visited and (may_be_put_off or self._all_are_visited):
+                if key not in self._visited and (self._all_are_visited or self._answers.about(self._by_key[key])):
                     self._skip(key)
 
     def _skip(self, key: str) -> None:

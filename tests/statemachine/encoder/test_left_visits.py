@@ -120,3 +120,12 @@ def test_one_that_is_preempted_in_its_visit_reads_nothing_in_this_step(visited):
     assert set(ec.ledger.function("feature_state").values()) == {"ahead"}
     ec.request_finished(a)
     assert ec._tracked == {}
+
+
+def test_one_that_is_preempted_in_its_visit_may_end_in_the_same_schedule(visited):
+    ec, a = visited(runs=True)
+    ec.request_scheduled(a, 8, 8)
+    ec.free(a)
+    ec.request_finished(a)
+
+    assert ec._tracked == {}

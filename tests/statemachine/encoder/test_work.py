@@ -12,9 +12,15 @@ FEW, MANY = 16, 64
 class Prompt:
     """A request with so many items in a row, in a machine that has room for all of them."""
 
-    def __init__(self, count, *, offered=False, same=False, machine=None, name="A", slots=200):
+    def __init__(self, count, *, offered=False, same=False, machine=None, name="A", record=None):
         self.ec = machine or EncoderCacheScheduler(
-            num_slots=slots, num_cells=200, num_workers=1, num_kv_shares=9, checking=False, offered=lambda _: offered
+            num_slots=200,
+            num_cells=200,
+            num_workers=1,
+            num_kv_shares=99,
+            checking=False,
+            offered=lambda _: offered,
+            record=record,
         )
         items = [name if same else f"{name}{place}" for place in range(count)]
         self.request = Request(name, tuple(feature(item, 4 * place) for place, item in enumerate(items)))
@@ -90,6 +96,31 @@ def test_outputs_cost_as_much_as_there_are_items_that_they_settle(same):
     assert many < few * MANY / FEW * 1.2
 
 
+def test_an_item_that_stands_at_many_places_is_freed_with_one_question():
+    """The last place is not settled yet: that speaks against each of the others, and was found anew for each."""
+
+    def outputs(count):
+        a = Prompt(count, same=True)
+        a.schedule(count)
+        a.ec.build_connector_meta()
+        return calls_of(
+            lambda: a.ec.update_connector_output(
+                EncoderOutput(num_computed_tokens={"A": 4 * count}, num_output_placeholders={"A": 1})
+            )
+        )
+
+    assert outputs(MANY) < outputs(FEW) * MANY / FEW * 1.2
+
+
+def test_who_comes_second_asks_once_what_the_first_waits_for():
+    def asks(count):
+        first = Prompt(count, offered=True, name="A")
+        assert not first.ask()
+        return calls_of(Prompt(count, offered=True, name="B", machine=first.ec).ask)
+
+    assert asks(MANY) < asks(FEW) * MANY / FEW * 1.2
+
+
 def test_a_long_prompt_costs_nobody_else_anything():
     """Whatever was asked of positions was asked of as many as the longest prompt had ever had."""
 
@@ -124,6 +155,17 @@ def test_who_runs_and_needs_nothing_costs_a_schedule_next_to_nothing():
         return calls_of(first.ec.build_connector_meta)
 
     assert schedule(MANY) - schedule(FEW) <= 3 * (MANY - FEW)
+
+
+def test_where_a_record_is_kept_they_are_visited_all_the_same():
+    """A replay asks for it."""
+    done = []
+    a = Prompt(1, record=lambda event, *, action, **_: done.append(action))
+    a.step(1)
+    done.clear()
+    a.ec.build_connector_meta()
+
+    assert done == ["go_on", "build_connector_meta"]
 
 
 def test_one_that_is_put_off_again_costs_at_most_a_look_at_each_place():
