@@ -412,6 +412,17 @@ def test_under_a_gate_that_asks_nobody_nobody_needs_a_yes(engine):
     assert state(e, "A") == "running"
 
 
+def test_under_a_gate_that_asks_who_waits_no_runner_needs_a_yes(engine):
+    e = engine(judge=False, offered=lambda item: False, changes={"ec_gate": "waiting_only"})
+    a = e.add("A", feature("x", 12))
+    with pytest.raises(NoOpenVisit, match="request_scheduled"):
+        e.machine.request_scheduled(a, 0, 8)
+    e.step()
+    e.machine.request_scheduled(a, 8, 4)
+
+    assert state(e, "A") == "running"
+
+
 @pytest.mark.parametrize("checking", [True, False])
 def test_an_item_takes_its_place_once_the_request_is_scheduled(engine, checking):
     e = engine(judge=False, offered=lambda item: False, checking=checking)
