@@ -90,7 +90,7 @@ ONE_CONNECTOR = ActionProperty(
     id="a-word-of-one-connector-is-of-one-request",
     source="contract I-70, R-46, R-50; B-130 LMCache #3866, B-185 ROCm/ATOM #2000",
     doc="What a sub-connector answers or reports of a request says nothing of others, nor of other connectors.",
-    slices=(REPORTS,),
+    slices=(REPORTS, MERGED),
     actions=("answers_empty", "answers_real", "count_producer", "sub_reports_finished", "sub_reports_failed"),
     formula=forall(
         _k,

@@ -173,8 +173,8 @@ SLICES = (
     _slice("composite_finish", "Two sub-connectors: parameters at the finish, merged reports.", _REPORTS, connector=2),
     _slice(
         "merged_reports",
-        "Merged reports of two requests.",
-        ("sub_reports_finished", "sub_reports_failed", "merge_reports"),
+        "Parameters at the finish and merged reports of two requests.",
+        _REPORTS,
         request=2,
     ),
     _slice(

@@ -60,6 +60,17 @@ FAULTS = [
         "widen-update:answers_empty:answer#1",
         "a-word-of-one-connector-is-of-one-request",
     ),
+    *(
+        ("delivery", "merged_reports", f"widen-update:{change}#2", "a-word-of-one-connector-is-of-one-request")
+        for change in (
+            "answers_empty:answer",
+            "answers_real:answer",
+            "count_producer:produces",
+            "sub_reports_finished:sub_finished",
+            "sub_reports_failed:sub_finished",
+            "sub_reports_failed:sub_failed",
+        )
+    ),
     ("delivery", "two_leases", "widen-update:peer_beats:beaten#1", "a-heartbeat-is-of-one-consumer"),
     ("delivery", "two_prefills", "widen-update:accept_cancel:cancelled#1", "a-cancel-is-of-one-request"),
     ("engine", "beside_a_reset", "widen-update:reset_running:confirmed#1", "a-request-is-counted-alone"),
