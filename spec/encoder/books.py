@@ -126,6 +126,22 @@ EVICTED_TOLD = Invariant(
     premise=exists(w, i, embedding(w, i)),
 )
 
+DROPS_OR_BRINGS = Invariant(
+    id="a-step-drops-nothing-that-it-brings",
+    source="contract N5, E:305-310; vLLM PR 52482",
+    doc=(
+        "No worker is told to drop an item by the step that has it encode or load it: an eviction that the same "
+        "schedule() takes back is told to nobody, so it does not matter what a worker does first."
+    ),
+    slices=(ROOM, DRAFTS, TWICE, LOADS),
+    formula=forall(
+        w,
+        i,
+        (free_order(w, i) > 0) >> (encode_order(w, i).eq(0) & forall(j, (load_order(w, j) > 0) >> load_item(j).ne(i))),
+    ),
+    premise=exists(w, i, free_order(w, i) > 0),
+)
+
 CACHED_IS_THERE = Invariant(
     id="cached-entry-is-on-the-workers",
     aliases=("I-63",),
@@ -264,6 +280,7 @@ BOOKS = (
     USED_IS_REFERENCED,
     UNUSED_IS_FREEABLE,
     EVICTED_TOLD,
+    DROPS_OR_BRINGS,
     CACHED_IS_THERE,
     ENTERED_IS_THERE,
     POOL_ACCOUNTING,

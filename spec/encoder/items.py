@@ -294,7 +294,8 @@ run_step = Action(
     ),
     sends=(send(output, w), send(load_done, j, over=(j,), when=load_order(w, j) > 0)),
     updates=(
-        # Drop first, then encode and load; a load takes what the pool holds at this moment.
+        # No step drops what it brings (a-step-drops-nothing-that-it-brings), so the order of the two is not told.
+        # A load takes what the pool holds at this moment.
         assign_all(
             i, to=embedding(w, i),
             value=(encode_order(w, i) > 0)

@@ -107,7 +107,7 @@ ENCODER_ENTRY = Lifecycle(
         *(
             row(state, event, "referenced", source=f"contract {n}")
             for event in ("encode", "take_external")
-            for state, n in (("absent", "N1"), ("evicted", "N5"))
+            for state, n in (("absent", "N1"), ("evicted", "N5; vLLM PR 52482"))
         ),
         *(
             row(state, event, "referenced", source="contract N2")

@@ -23,7 +23,10 @@ PRESETS = (
     Preset(
         name=_V22,
         values={**_SOUND, "ec_gate": "none", "ec_deadline": "none", "ec_free": "optimistic"},
-        doc="Up to 0.22.1: nobody is asked; inputs are freed on counted tokens, placeholders included.",
+        doc=(
+            "Up to 0.22.1: nobody is asked; inputs are freed on counted tokens, placeholders included. Not modelled: "
+            "workers are told also of an eviction that the same schedule() takes back, and drop before they encode."
+        ),
     ),
     Preset(
         name=_V28,

@@ -35,13 +35,14 @@ from interlock.spec.delivery.vocabulary import (
 from interlock.spec.delivery.vocabulary import r as delivery_r
 from interlock.spec.delivery.vocabulary import r2 as delivery_r2
 from interlock.spec.encoder.predicates import is_, stands
+from interlock.spec.encoder.vocabulary import feature_item, free_order, i, p, position, queue, r
 from interlock.spec.encoder.vocabulary import feature_item, i, p, position, queue, r
 from interlock.spec.engine.predicates import bad_at
 from interlock.spec.engine.vocabulary import b as engine_b
 from interlock.spec.engine.vocabulary import claimed
 from interlock.spec.groups.vocabulary import b, c, c2, fenced, source, to_flush
 from interlock.spec.language import terms as T
-from interlock.spec.language.actions import Action, assign_all
+from interlock.spec.language.actions import Action, assign_all, send
 from interlock.spec.language.lifecycles import row
 from interlock.spec.language.specification import Specification
 from interlock.spec.language.terms import FALSE, TRUE, Bool, exists
@@ -381,6 +382,11 @@ def _sent_as(channel: str, other: str) -> Callable[[Action], Action]:
     )
 
 
+def _tells_of_each_eviction(a: Action) -> Action:
+    """Workers are told of an eviction when it is made, and so also of one that the same schedule takes back."""
+    return a.model_copy(update={"sends": (send(free_order, worker.var("w"), i, over=(worker.var("w"),)),)})
+
+
 def _two_wait() -> T.Term:
     """Two requests stand in the waiting queue (``encoder``)."""
     x, y = request.var("rx"), request.var("ry")
@@ -439,6 +445,9 @@ ACTIONS = {
     "an item that comes again keeps its slot meanwhile": (
         "encoder", "ec_twice", "free_input", _held_for_what_is_ahead,
         "encoder-a-slot-is-given-up-between-two-places",
+    ),
+    "an eviction that is taken back is told to the workers all the same": (
+        "encoder", "ec_twice", "evict_entry", _tells_of_each_eviction, "a-step-drops-nothing-that-it-brings",
     ),
     "the end of a request ends the loads of others": (
         "engine", "load_pair", "finish", _of_all_in("table", "filling"), "what-is-given-up-was-held",
