@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.kv.coverage import PARTIAL, RESET, RESET_LOAD, TINY
+from interlock.spec.kv.coverage import PARTIAL, RESET, RESET_LOAD, RESET_PREFIXES, TINY
 from interlock.spec.kv.judging import live, stale, store_under_way
 from interlock.spec.kv.vocabulary import (
     c,
@@ -42,7 +42,7 @@ FLUSH_SAVES_ITS_SOURCE = ActionProperty(
         "What a worker's flush puts into a chunk is what the source holds there before the forward, and nothing else; "
         "of a live and a stale store of one chunk the live one is the later. (It restates the action.)"
     ),
-    slices=(TINY, RESET, RESET_LOAD, PARTIAL),
+    slices=(TINY, RESET, RESET_LOAD, RESET_PREFIXES, PARTIAL),
     only_in_slices="no log shows a worker's flush, and each would be asked about every chunk",
     actions=("run_step",),
     formula=forall(j, c, h, (_into(j, c) & live(j)) >> _after.eq(gpu_value(w, job_block(j), h)))

@@ -15,6 +15,7 @@ from interlock.spec.kv.coverage import (
     LOAD_ACK,
     RESET,
     RESET_LOAD,
+    RESET_PREFIXES,
     STORE,
     THREE,
     TINY,
@@ -147,7 +148,7 @@ READY_IS_TRUE = Invariant(
     aliases=("I-43",),
     source="contract I-31, I-43",
     doc="What lookup can find in the CPU tier is, on every worker, the KV of the prefix that it is found under.",
-    slices=(*WITH_CONTENT, TWO_CHUNKS),
+    slices=(*WITH_CONTENT, TWO_CHUNKS, RESET_PREFIXES),
     formula=forall(c, w, chunk_state(c).eq(chunk_states["ready"]) >> cpu_value(w, c, chunk_hash(c))),
     premise=exists(c, chunk_state(c).eq(chunk_states["ready"])),
 )

@@ -116,6 +116,13 @@ SLICES = (
         doc="The cache is reset while stores are open, with content that a reset makes worthless.",
     ),
     Slice(
+        name="reset_prefixes",
+        remove=(*_GROUPS, *_LOADS, *_FAILURES, "evict", "preempt", "hit", "skip_store"),
+        drop=("scan_result",),
+        scope={"request": 1, "block": 2, "chunk": 1, "job": 2, "worker": 1, "hash": 2},
+        doc="The cache is reset while a store is open, and another prefix is stored into its chunk, with content.",
+    ),
+    Slice(
         name="reset_load",
         remove=(*_GROUPS, *_FAILURES, *_ENDS, "evict", "preempt", "hit", "skip_store"),
         drop=("kept", "scan_result"),

@@ -41,11 +41,13 @@ from interlock.spec.engine.predicates import bad_at
 from interlock.spec.engine.vocabulary import b as engine_b
 from interlock.spec.engine.vocabulary import claimed
 from interlock.spec.groups.vocabulary import b, c, c2, fenced, source, to_flush
+from interlock.spec.kv.predicates import live, stale
+from interlock.spec.kv.vocabulary import j as job
 from interlock.spec.language import terms as T
-from interlock.spec.language.actions import Action, assign_all, send
+from interlock.spec.language.actions import Action, Update, assign_all, send
 from interlock.spec.language.lifecycles import row
 from interlock.spec.language.specification import Specification
-from interlock.spec.language.terms import FALSE, TRUE, Bool, exists
+from interlock.spec.language.terms import FALSE, TRUE, Bool, exists, ite
 from interlock.spec.mirror.vocabulary import cancel_asked, hit, resumed, seat_state, seat_states
 from interlock.spec.mirror.vocabulary import r as seat_r
 from interlock.spec.modules import module
@@ -305,6 +307,23 @@ def _said_everywhere(leaf: Callable[[T.Term], T.Term | None]) -> Callable[[Actio
     return changed
 
 
+def _stale_flush_is_the_later(a: Action) -> Action:
+    """Of two flushes into one chunk the one that a reset has forgotten comes last."""
+
+    def turned(u: Update) -> Update:
+        """What is asked of live jobs is asked of stale ones, and the other way round."""
+        if u.symbol != "cpu_value" or not isinstance(u.value, T.Ite):
+            return u
+
+        def leaf(t: T.Term) -> T.Term | None:
+            return stale(job) if t == live(job) else None
+
+        cond = T.transform(u.value.cond, leaf)
+        return u.model_copy(update={"value": ite(cond, u.value.orelse, u.value.then)})
+
+    return a.model_copy(update={"updates": tuple(turned(u) for u in a.updates)})
+
+
 def _is(symbol: str, member: str, value: T.Term) -> Callable[[T.Term], T.Term | None]:
     """That a state variable has this value is taken for true, or for false."""
 
@@ -475,6 +494,9 @@ ACTIONS = {
     "a store leaves what its chunk held while a load of another is stale": (
         "kv", "reset_load", "plan_store", _said_otherwise("cpu_value", _of_any_chunk),
         "a-chunk-that-changes-hands-holds-nothing",
+    ),
+    "of a stale store and a live one that are flushed into one chunk, the stale one is the later": (
+        "kv", "reset_prefixes", "run_step", _stale_flush_is_the_later, "ready-chunk-holds-its-prefix",
     ),
     "a block that is given away is forgotten only where its new owner has it": (
         "groups", "sources_of_two", "allocate_block", _said_everywhere(_zeroed_of_its_owner_only),
