@@ -43,7 +43,7 @@ BESIDE = (
     ),
     Slice(
         name="guess_after_a_hit",
-        remove=_all_but(*_LOOP, "hit", "turn_away", "draft", "stop"),
+        remove=_all_but(*_LOOP, "hit", "turn_away", "defer_by_lookup", "ask_again", "draft", "stop"),
         scope={"request": 2, "block": 3, "slot": 1},
         int_max=5,
         doc="One of two requests that share a block ends, or has a token guessed into a block that was given back.",

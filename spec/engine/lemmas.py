@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.coverage import ASYNC, DECODE, OVERLAPPING, PAIR, PARK, SHARE, VICTIM
+from interlock.spec.engine.coverage import ASYNC, DECODE, OVERLAPPING, PAIR, PARK, SHARE, SPEC, VICTIM
 from interlock.spec.engine.judging import has_left
 from interlock.spec.engine.predicates import IN_SCHEDULE, at, is_
 from interlock.spec.engine.vocabulary import (
@@ -176,6 +176,7 @@ LEMMAS = (
             (drafted(r, t) & counts(t))
             >> ((start(r, t) + scheduled_in(r, t)).eq(computed(r)) & (computed(r) >= tokens(r) + placeholders(r))),
         ),
-        exists(r, t, sampling(r, t)),
+        exists(r, t, drafted(r, t) & counts(t)),
+        (SPEC,),
     ),
 )

@@ -71,7 +71,7 @@ from interlock.spec.shared.sorts import block, request
 
 _r, _b, _t = request.var("rv"), block.var("bv"), t.model_copy(update={"name": "tv"})
 
-_LIVES = ("add_request", "preempt", "reset_running", "stop", "stop_stale", "finish")
+_LIVES = ("add_request", "preempt", "reset_running", "stop", "finish")
 _VISITED = (*SCHEDULES, "hit", "offer_sync", "offer_async", "turn_away", "promote", "retry", "take_over")
 _TOLD = (
     "claim", "keep_base", "fail_running", "recover_loading", "fail_loading", "take_failure", "fail_failure",
@@ -165,8 +165,7 @@ GIVEN_UP_ALONE = ActionProperty(
     ),
     slices=_TWO_REQUESTS,
     actions=(
-        "preempt", "reset_running", "stop", "stop_stale", "finish", "fail_running", "fail_loading", "finished_recving",
-        "retry",
+        "preempt", "reset_running", "stop", "finish", "fail_running", "fail_loading", "finished_recving", "retry",
     ),
     formula=forall(_b, ~table(r, _b) >> unchanged(addressable(_b), filling(_b)))
     & forall(_t, _b, ~table(r, _b) >> unchanged(parked(_t, _b))),
@@ -186,8 +185,8 @@ UNTOLD_ALONE = ActionProperty(
     id="a-new-block-says-nothing-of-the-past-of-others",
     source="contract R-44; what the ghost untold means",
     doc="Taking one block from the free queue leaves what is known of others that nobody was told of.",
-    slices=(LATE,),
-    actions=ALLOCATES,
+    slices=(LATE, LATE_SYNC),
+    actions=("compute_new", "admit", "admit_refused", "offer_sync", "offer_async"),
     formula=forall(_b, _b.ne(b) >> unchanged(untold(_b))),
 )
 

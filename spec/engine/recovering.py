@@ -296,7 +296,7 @@ FAILED_BLOCKS_BEFORE_OUTPUTS = ActionProperty(
     doc="When an output is taken, who counted a failed block as processed has been rolled back, or has ended.",
     slices=(DECODE, SPEC, BESIDE_GUESS),
     applies=_FROM_IN_FLIGHT,
-    actions=("stop", "stop_stale", "reject_draft", "process_outputs"),
+    actions=("stop", "reject_draft", "process_outputs"),
     formula=forall(
         r2,
         b2,

@@ -83,7 +83,7 @@ ONE_ALLOCATED = ActionProperty(
     id="a-block-goes-into-one-table",
     source="contract G1",
     doc="A block that one request is given, at one place, is in no other table, nor at another place of this one.",
-    slices=(REPORTS,),
+    slices=(REPORTS, ENDS, TWO_SLIDE),
     actions=("allocate_block",),
     formula=forall(_r, _g, _p, (_r.ne(r) | _g.ne(g) | _p.ne(p)) >> unchanged(reached(_r, _g, _p)))
     & forall(

@@ -203,8 +203,8 @@ SLICES = (
             "advance_cursor",
         ),
         drop=(*_COUNTS, *_STRAY_STATE, "hit_end"),
-        scope={"request": 2, "group": 1, "position": 2, "chunk": 1, "block": 3},
-        doc="Blocks leave the window of one request, and another has blocks, too; no stores.",
+        scope={"request": 2, "group": 2, "position": 2, "chunk": 1, "block": 3},
+        doc="Blocks leave a window of one request, and another one, or another group, has blocks, too; no stores.",
     ),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.spec.kv.coverage import (
     BROKEN,
+    FINISH,
     FINISH_TWICE,
     IDLE,
     LOADED_WAITS,
@@ -83,7 +84,7 @@ ONE_LEFT_UNSTORED = ActionProperty(
     id="a-finish-store-is-of-one-block-of-one-request",
     source="contract J1, J5, R-28",
     doc="A store at the finish takes its block off the list of what is left, and leaves the rest of the list.",
-    slices=(IDLE, FINISH_TWICE),
+    slices=(IDLE, FINISH, FINISH_TWICE),
     applies=_AT_FINISH,
     actions=("plan_finish_store",),
     formula=forall(_r, _b, _h, (_r.ne(r) | _b.ne(b) | _h.ne(h)) >> unchanged(kept(_r, _b, _h))),

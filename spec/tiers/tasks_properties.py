@@ -98,8 +98,7 @@ TASK_WITH_WORKER = Invariant(
     only_in_slices="of a task that hangs nothing is heard any more",
     formula=forall(
         t,
-        task_states.one_of(task_state(t), "started", "given_up")
-        >> exists(r, ((task_order(t, r) > 0) | report_withheld(t, r) | (task_report(t) > 0))),
+        _started >> exists(r, ((task_order(t, r) > 0) | report_withheld(t, r) | (task_report(t) > 0))),
     )
     & forall(t, (_created | task_state(t).eq(task_states["absent"])) >> task_report(t).eq(0)),
     premise=exists(t, _started),
