@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.spec.engine.common import PROCESSED
-from interlock.spec.engine.coverage import ASYNC, DECODE, PARK, RESUME
+from interlock.spec.engine.coverage import ASYNC, DECODE, PARK, RESUME, SECOND
 from interlock.spec.engine.judging import awaits_a_load
 from interlock.spec.engine.predicates import at, is_
 from interlock.spec.engine.vocabulary import (
@@ -174,7 +174,7 @@ HOLDING = (
         )
         & forall(r, b, is_(r, "waiting", "preempted", "deferred_by_lookup", "absent") >> ~table(r, b)),
         exists(r, is_(r, "waiting")),
-        (ASYNC, RESUME),
+        (ASYNC, RESUME, SECOND),
     ),
     _lemma(
         "a-visited-request-counts-all-that-it-holds",

@@ -18,6 +18,7 @@ from interlock.spec.engine.coverage import (
     PARK,
     RESUME,
     RESUMED,
+    SECOND,
     SHARE,
     SPEC,
     STOPPED,
@@ -269,7 +270,7 @@ NOTHING_HELD = Invariant(
     aliases=("I-08", "I-12"),
     source="contract I-08, I-12, Q4",
     doc="A request that waits, was preempted or put off by a lookup holds no blocks and counts nothing as computed.",
-    slices=(RESUME, ASYNC, SPEC, LOOKUP, HAND, VICTIM),
+    slices=(RESUME, ASYNC, SPEC, LOOKUP, HAND, VICTIM, SECOND),
     formula=forall(
         r,
         is_(r, "waiting", "preempted", "deferred_by_lookup", "absent")
