@@ -36,7 +36,6 @@ from interlock.spec.delivery.vocabulary import r as delivery_r
 from interlock.spec.delivery.vocabulary import r2 as delivery_r2
 from interlock.spec.encoder.predicates import is_, stands
 from interlock.spec.encoder.vocabulary import feature_item, free_order, i, p, position, queue, r
-from interlock.spec.encoder.vocabulary import feature_item, i, p, position, queue, r
 from interlock.spec.engine.predicates import bad_at
 from interlock.spec.engine.vocabulary import b as engine_b
 from interlock.spec.engine.vocabulary import claimed
