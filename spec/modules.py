@@ -80,6 +80,9 @@ def owner(specs: Modules, kind: str, name: str) -> Specification:
     found = next((m for m in specs if name in names(m)), None)
     if found is None:
         shown = [p.id for m in specs for p in m.properties] if kind == "property" else _all(specs, names)
+        others = [package for package in MODULES if name in names(module(package))]
+        if others:  # of the modules that were asked for none has it
+            shown = [f"{name} of module {package}" for package in others]
         raise UnknownName(kind, name, shown)
     return found
 

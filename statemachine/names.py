@@ -11,7 +11,7 @@ NEAR_MAX = 3
 LISTED_MAX = 240
 """Characters of a list of all names that is still read; a longer one is left to the command that prints it."""
 
-LIKE, SOMEWHAT_LIKE = 0.6, 0.5
+LIKE, SOMEWHAT_LIKE = 0.6, 0.55
 """Likeness of what is suggested, from 0 to 1; the lesser one where all cannot be listed instead."""
 
 

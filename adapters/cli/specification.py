@@ -38,13 +38,17 @@ def digest() -> str:
 
 
 def module_of(trace: Path) -> Specification:
-    """The module that a trace's header names; that of KV transfers if there is none, whose reader then refuses it.
+    """The module that a trace's header names.
 
     Raises:
-        TraceError: no header.
+        TraceError: no header, or no module of that name.
     """
-    from interlock.statemachine.trace import TraceReader
+    from interlock.statemachine.names import did_you_mean
+    from interlock.statemachine.trace import TraceError, TraceReader
 
     with TraceReader(trace) as reader:
         name = reader.header.spec
-    return next((m for m in modules() if m.name == name), specification())
+    known = {m.name: m for m in modules()}
+    if name not in known:
+        raise TraceError(str(trace), f"is a trace of {name!r}, which is no module", did_you_mean(name, known))
+    return known[name]

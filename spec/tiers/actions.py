@@ -288,7 +288,7 @@ evict_slot = Action(
     fires=(fire("cpu_slot", c),),
     guard=(need("not-pinned", is_unread(c)), need("backed-up", has_backup(c))),
     updates=(
-            assign(cpu_used(), cpu_used() - ite(claim_order.is_("before_move"), 1, 0)),
+        assign(cpu_used(), cpu_used() - ite(claim_order.is_("before_move"), 1, 0)),
         assign(tier_used(), tier_used() - ite(claim_order.is_("after_move"), 1, 0)),
     ),
     source="contract 3.2, I-40; write-through: B-143 sglang #39444",

@@ -98,7 +98,7 @@ tier_read_raises = Action(
     receives=(receive(read_order, o, h),),
     sends=(send(succeeded, o, when=cleanup_error.is_("result_published")),),
     guard=(UP, need("file-is-there", ~unreadable(h))),
-    updates=(_written(file_value(h), when=~unreadable(h)),),
+    updates=(_written(file_value(h)),),
     source="B-020 vllm #49947", doc="The read is done, and then releasing its handle raises.",
 )  # fmt: skip
 

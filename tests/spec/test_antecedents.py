@@ -38,7 +38,6 @@ _KEPT_AWAY = {
 }
 """What it speaks of does not come about, by a row or a guard; a fault there makes it true, and the property false."""
 _OF_PROOFS = {
-    "who-was-rolled-back-owes-what-comes-behind-an-invalid-block": {1},
     "what-a-step-loads-is-processed-or-computed-again": {1},
 }
 """Lemmas: a step from states that are not reachable needs them."""

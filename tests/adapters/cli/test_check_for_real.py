@@ -39,7 +39,7 @@ def test_a_module_is_checked_alone(tmp_path, capsys):
     ("argv", "says"),
     [
         (["--module", "lookp"], "unknown module 'lookp'; did you mean lookup?"),
-        (["--module", "lookup", "--slice", "dedup"], "unknown slice 'dedup'"),
+        (["--module", "lookup", "--slice", "dedup"], "unknown slice 'dedup'; did you mean dedup of module kv?"),
         (["--module", "lookup", "--set", "store_dedup=per_step"], "unknown switch 'store_dedup'"),
         (["--module", "lookup", "--property", "store-source-stable"], "unknown property 'store-source-stable'"),
         (["--slice", "dedpu"], "unknown slice 'dedpu'; did you mean dedup?"),
@@ -48,6 +48,7 @@ def test_a_module_is_checked_alone(tmp_path, capsys):
         (["--set", "stor_dedup=per_step"], "did you mean store_dedup"),
         (["--set", "store_dedup=never"], "known: per_step, in_flight"),
         (["--preset", "sed"], "did you mean seed?"),
+        (["--slice", "nope"], "unknown slice 'nope'; interlock show slices lists them"),
         (["--slice", "zzzz"], "unknown slice 'zzzz'; interlock show slices lists them"),
         (["--change", "drop-conjunct:plan_stor:x"], "did you mean plan_store or "),
         (["--change", "drop-conjunct:plan_store:x"], "unknown conjunct 'x'; known: eagerly, between-steps, "),

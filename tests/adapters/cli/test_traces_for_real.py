@@ -54,6 +54,16 @@ def test_a_name_beyond_the_scope_is_one_line_and_exit_2(write, capsys, argv):
     )
 
 
+@pytest.mark.parametrize("argv", [["replay"], ["explain"]])
+def test_a_trace_of_no_module_is_one_line_and_exit_2(write, capsys, argv):
+    made = trace(*STORE)
+    made = Trace(made.header.model_copy(update={"spec": "kv-transfr"}), made.events, "memory")
+
+    assert main([argv[0], write(made), *(["1"] if argv == ["explain"] else [])]) == 2
+    said = capsys.readouterr().err
+    assert "t.jsonl: is a trace of 'kv-transfr', which is no module; did you mean kv-transfer?" in said
+
+
 def test_what_is_not_explained_is_not_converted_and_the_verdict_stands(write, capsys, tmp_path):
     code = main(["replay", write(trace(*STORE, *STEP, *SHARE, AGAIN)), "--convert", "itf"])
 
