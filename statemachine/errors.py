@@ -121,6 +121,16 @@ class MissingItem(SpecificationViolation):
         )
 
 
+class WrongHit(SpecificationViolation):
+    """The engine's own cache has given a request a block of another prefix (contract G2, R-07)."""
+
+    def __init__(self, request_id: str, block: int, place: int) -> None:
+        super().__init__(
+            f"build_connector_meta: request {request_id!r} has block {block} at place {place} from the engine's cache, "
+            "which has it under another hash: its table begins with the blocks that its lookup counted, in their order"
+        )
+
+
 class NotLetIn(SpecificationViolation):
     """A request computes in a step, and waits, as far as was said: nobody has said that it got its blocks."""
 

@@ -241,6 +241,7 @@ class KVOffloadScheduler:
             UnknownRequest: the step names a request that has not arrived, or has ended.
             NotLetIn: the step computes for a request that was not said to have got its blocks.
             MissingBlocks: a request fills a block that it was not said to have.
+            WrongHit: with checking, the engine's cache has given one a block of another prefix.
             Misshapen: the step's columns are not of the same requests, or a request is named twice, blocks are not
                 given per group or are none, or a number of tokens cannot be: one that was let in has computed more
                 than its cache and its load have of it, or, with checking, one that ran has computed more than it was

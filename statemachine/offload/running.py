@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, compress, count, islice, repeat
 from sys import maxsize
 
-from interlock.statemachine.errors import MissingBlocks, NotLetIn
+from interlock.statemachine.errors import MissingBlocks, NotLetIn, WrongHit
 from interlock.statemachine.offload.groups import BlockGroups, Key
 from interlock.statemachine.offload.holders import Holders
 from interlock.statemachine.offload.looks import Looks
@@ -22,7 +22,8 @@ class Running:
     Args:
         tracked: all requests that have not ended, by id.
         behind: gets requests with published blocks that the store scan has not passed.
-        checking: whether it is looked whether requests have computed more than they were scheduled.
+        checking: whether it is looked whether requests have computed more than they were scheduled, and whether the
+            blocks that the engine's cache gives them are of their prefixes.
     """
 
     def __init__(
@@ -38,7 +39,8 @@ class Running:
         self._one_group, self._prefix_only = len(groups) == 1, groups.prefix_only
         self._block_size = groups[0].block_size
         self._not_hashed = moves.ledger.condition("publish", "not-hashed")
-        self._hashed = moves.ledger.relation("hashed")
+        self._hashed, self._hash_of = moves.ledger.relation("hashed"), moves.ledger.function("block_hash")
+        self._checking = checking
         self._unnamed: dict[str, int] = {}
         """Requests with full blocks of which an output that is still to come decides the hash; until which token."""
         self._nameless: set[int] = set()
@@ -141,6 +143,8 @@ class Running:
         hits: list[int] = []
         allocated: list[int] = []
         for table, found, new in _got(visit):
+            if self._checking:
+                self._refuse_another_prefix(visit.tracked, table, found)
             hits += self._found_unnamed(visit.tracked, table, found) if self._names_late or self._loaded else found
             allocated += new
             table.blocks += (*found, *new)
@@ -151,6 +155,17 @@ class Running:
         if allocated:
             self._moves.do_each("allocate", zip(repeat(request), allocated))
             self._nameless.difference_update(allocated)
+
+    def _refuse_another_prefix(self, tracked: Tracked, table: BlockTable, found: Sequence[int]) -> None:
+        """Makes sure that of what the cache had each block that has a hash has that of its place.
+
+        Raises:
+            WrongHit: one has another.
+        """
+        hashes, hash_of = tracked.request.block_hashes, self._hash_of
+        for place, block in enumerate(found, len(table.blocks)):
+            if block in self._hashed and hash_of[block] != table.group.key(hashes, place):
+                raise WrongHit(tracked.request.request_id, block, place)
 
     def _found_unnamed(self, tracked: Tracked, table: BlockTable, found: Sequence[int]) -> Sequence[int]:
         """Which of what the cache had are hits: others were named when their request had ended, or had lost them.

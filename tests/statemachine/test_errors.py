@@ -37,6 +37,15 @@ from interlock.statemachine import errors as e
         ),
         (e.RequestIdInUse("A"), "request 'A' has not ended: finish it before its id comes again"),
         (
+            e.RequestIdInUse("A", loading=True),
+            "request 'A' ended while it was being loaded: name it in finished_recving before its id comes again",
+        ),
+        (
+            e.WrongHit("A", 7, 0),
+            "build_connector_meta: request 'A' has block 7 at place 0 from the engine's cache, which has it under another "
+            "hash: its table begins with the blocks that its lookup counted, in their order",
+        ),
+        (
             e.UnknownRequest("A", "free"),
             "free: request 'A' has not arrived, or has ended; on_new_request comes first",
         ),

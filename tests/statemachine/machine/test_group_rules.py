@@ -152,6 +152,20 @@ def test_a_hit_of_another_prompt_under_the_same_id_is_recent(driver):
     assert d.machine.chunks.ready[-1] == next(j.chunk for j in jobs if j.block == 1)
 
 
+def test_a_hit_behind_what_the_gpu_has_makes_all_of_the_prefix_recent(driver):
+    """Also the end of it, which is as far behind the hit as the GPU's part is long."""
+    d, chunks = a_stored_prompt(driver, chunks=12)
+    full = chunks[::2]
+    d.add("Y", ["g1"])
+    d.admit("Y", [[1, 2], [5, 6]])
+    d.update(completed=[j.job for j in d.build().store_jobs])
+    d.add("B", ["h1", "h2", "h3"])
+
+    assert d.match("B", local_blocks=1) == (8, True)
+
+    assert list(d.machine.chunks.ready[-3:]) == full[::-1]
+
+
 def test_a_hit_of_who_comes_back_makes_its_states_recent_also_right_after_the_same_hit_of_another(driver):
     """It keeps the states since its first hit, the other only the last: the same prompt, and the same hit, and more."""
     d, chunks = a_stored_prompt(driver, chunks=12)

@@ -530,3 +530,25 @@ def test_what_a_scan_has_passed_makes_room_in_the_same_step(driver):
     d.go_on("Y", 2, 7)
 
     assert [j.block for j in d.build().store_jobs] == [91, 93, 2, 5]
+
+
+def test_what_was_to_be_loaded_and_is_computed_is_stored(driver):
+    """The scan went on behind the hit; the load has failed, and the chunks that it was to read have made room."""
+    d = driver(groups=(FullAttention(4), SlidingWindow(4, 4)), chunks=2)
+    d.add("A", ["h1"])
+    d.admit("A", [[1, 2], [3, 4]])
+    d.update(completed=[job.job for job in d.build().store_jobs])
+    d.finish("A")
+    d.add("B", ["h1"])
+    d.load("B", [[5], [6]], external_blocks=1)
+    d.update(failed=[job.job for job in d.build().load_jobs], received=["B"])
+    d.add("Z", ["z1"])
+    d.admit("Z", [[7, 8], [9, 10]])
+    assert d.build().store_jobs == ()  # B's scan has not passed what it would replace
+    d.update()
+    d.finish("Z")
+    d.update(completed=[job.job for job in d.build().store_jobs])
+
+    d.admit("B", [[5, 11], [6, 12]])
+
+    assert [(job.request, job.block) for job in d.build().store_jobs] == [("B", 5), ("B", 6)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.statemachine.errors import ImpossibleGrant, MissingBlocks, RequestIdInUse, UnknownRequest
+from interlock.statemachine.errors import ImpossibleGrant, MissingBlocks, RequestIdInUse, UnknownRequest, WrongHit
 from interlock.statemachine.lookup import FullAttention, SlidingWindow
 from interlock.statemachine.machine import KVOffloadScheduler
 from interlock.statemachine.port import ScheduledRequest, ScheduledStep
@@ -211,7 +211,7 @@ def test_a_grant_that_cannot_be_is_refused_and_nothing_has_changed(driver, local
 
     with pytest.raises(ImpossibleGrant, match=f"^update_state_after_alloc: request 'B' is {said}"):
         d.machine.update_state_after_alloc(b, blocks, granted)
-    d.machine.update_state_after_alloc(b, [1, 2, 7, 8][2 - local :][:2], offered)
+    d.machine.update_state_after_alloc(b, [[7, 8], [1, 7], [1, 2]][local], offered)
     assert len(d.build().load_jobs) == offered // 4
 
 
@@ -233,6 +233,21 @@ def test_what_another_schedule_has_found_is_granted_only_while_it_is_there(drive
     assert d.match("B") == (0, False)
     d.machine.update_state_after_alloc(b, [7, 8], 0)
     assert d.build().load_jobs == ()
+
+
+@pytest.mark.parametrize(("local", "blocks"), [(1, [5, 7, 8]), (2, [2, 1, 7]), (2, [1, 5, 7])])
+def test_with_checking_a_hit_is_of_the_prefix_that_it_is_found_for(driver, local, blocks):
+    """A broken prefix cache of an engine: a block of another prompt, or two of one's own the wrong way round."""
+    d = driver(chunks=8)
+    found(d)
+    d.add("Z", ["z1", "z2"])
+    d.admit("Z", [5, 6, 9])
+    d.build()
+    d.update()
+    d.admit("B", blocks, local_blocks=local)
+
+    with pytest.raises(WrongHit, match=r"request 'B' has block . at place . from the engine's cache, which has"):
+        d.build()
 
 
 def test_what_was_granted_once_is_not_granted_again(driver):
