@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import compress, count
 from operator import add, ge, gt, index
 from sys import maxsize
@@ -48,13 +48,13 @@ class Looks:
         """How many tokens all have computed together before the step at hand, and how many they compute in it."""
         self._expected = 0
         """How many tokens all have computed together before the next step, if all that is scheduled is computed."""
-        self._ends: Sequence[int] = ()
-        """With checking: how many each of them has computed before it then."""
+        self._before: tuple[Sequence[int], Mapping[str, int]] = (), {}
+        """With checking: what each of them had computed before the last step, and was scheduled in it."""
 
     def forget(self) -> None:
         """A request has ended: its id may come again at the same place, as another request."""
         if self.order:
-            self.order, self.at, self.places, self._almost, self._ends, self._due = (), [], {}, [], (), None
+            self.order, self.at, self.places, self._almost, self._due = (), [], {}, [], None
 
     def told(self, step: ScheduledStep, visited: Collection[str]) -> None:
         """A step, before anything is done with it.
@@ -73,7 +73,7 @@ class Looks:
         if not (in_order and before == self._expected and total == len(counts)):
             refuse_wrong_numbers(step, in_order)
             if self._checking:
-                self._refuse_who_is_ahead(step, in_order, visited)
+                self._refuse_who_is_ahead(step, visited)
         self._told = before, total
 
     def worth(self, step: ScheduledStep) -> list[int]:
@@ -84,7 +84,7 @@ class Looks:
         self._step += 1
         self._same += 1
         if self._checking:
-            self._ends = list(map(add, computed, map(counts.__getitem__, step.request_ids)))
+            self._before = list(computed), dict(counts)  # the engine may change its own
         if step.request_ids != self.order:
             self._line_up(step.request_ids)
         elif total == len(counts):  # all decode
@@ -112,17 +112,15 @@ class Looks:
         if place is not None:
             self._almost[place], self._due = tracked.next_look - 1, None
 
-    def _refuse_who_is_ahead(self, step: ScheduledStep, in_order: bool, visited: Collection[str]) -> None:
+    def _refuse_who_is_ahead(self, step: ScheduledStep, visited: Collection[str]) -> None:
         """Makes sure that who was in the last step has computed no more since than that.
 
         Raises:
             Misshapen: one has.
         """
-        ends = (
-            self._ends
-            if in_order
-            else [self._ends[self.places[q]] if q in self.places else maxsize for q in step.request_ids]
-        )
+        computed, counts = self._before
+        ended = dict(zip(self.order, map(add, computed, map(counts.__getitem__, self.order)), strict=True))
+        ends = [ended.get(name, maxsize) for name in step.request_ids]
         for at in compress(count(), map(gt, step.num_computed_tokens, ends)):
             name = step.request_ids[at]
             if name not in visited:

@@ -204,6 +204,15 @@ def test_with_checking_who_runs_has_computed_what_it_was_scheduled_at_most(runni
     assert goes_on(d) == [("A", 2), ("B", 6)]
 
 
+def test_the_engine_may_change_its_columns_after_a_step(running):
+    computed, scheduled = [5, 5], {"A": 1, "B": 1}
+    running.machine.build_connector_meta(ScheduledStep(("A", "B"), computed, scheduled))
+    running.update()
+    computed[:], scheduled["B"] = [0, 0], 0
+
+    running.machine.build_connector_meta(ScheduledStep(("A", "B"), (6, 6), {"A": 2, "B": 1}))
+
+
 def test_a_new_block_that_is_no_number_is_refused_and_can_be_said_again(running):
     step = ScheduledStep(("A", "B"), (5, 5), {"A": 4, "B": 3}, [[[7.5]]])
     with pytest.raises(Misshapen, match=r"new_block_ids\[0\]\[0\]\[0\] is 7.5"):
