@@ -215,8 +215,8 @@ class KVOffloadScheduler:
         Raises:
             ImpossibleGrant: not so many external tokens were found in this schedule, they end within a block, or there
                 are no blocks for them.
-            Misshapen: the table is not flat with one group, or not per group with several, or a block is none.
-            Misshapen: it has blocks, and the table begins with others.
+            Misshapen: the table is not flat with one group, or not per group with several, or a block is none; or the
+                request has blocks, and the table begins with others.
             OutOfTurn: it got its blocks in this schedule before.
         """
         refuse_misshapen_table(request.request_id, block_ids, num_external_tokens, self._windowed)
@@ -270,17 +270,14 @@ class KVOffloadScheduler:
         for request_id in anew:
             self._scan_moves(self._tracked[request_id])
         self._running.run(step, visits, anew)
-        if visits:
-            for visit in visits:
-                self._admit(visit)
-                request = visit.tracked.request.request_id
-                self._offering.admitted(request)
-                if request in computed:
-                    self._running.publish_admitted(
-                        visit.tracked, computed[request] + step.num_scheduled_tokens[request]
-                    )
-                    if self._request_state.get(visit.tracked.key) == "waiting":
-                        self._moves.do("admit_loaded", visit.tracked.key)
+        for visit in visits:
+            self._admit(visit)
+            request = visit.tracked.request.request_id
+            self._offering.admitted(request)
+            if request in computed:
+                self._running.publish_admitted(visit.tracked, computed[request] + step.num_scheduled_tokens[request])
+                if self._request_state.get(visit.tracked.key) == "waiting":
+                    self._moves.do("admit_loaded", visit.tracked.key)
         self._flushes.order()
         if self._stores.finished:
             self._stores.store_what_was_kept()
@@ -400,12 +397,12 @@ class KVOffloadScheduler:
 
     def _admit(self, visit: Visit) -> None:
         tracked = visit.tracked
-        starts = not any(table.blocks for table in tracked.tables)  # else a load for it has ended
+        starts = not tracked.has_blocks  # else a load for it has ended
         self._running.grow(visit)
         if tracked.first_hit is None or (starts and self._rules is not None and self._rules.recounts):
-            tracked.first_hit = tracked.local_tokens + visit.external_tokens
+            tracked.first_hit = visit.tokens
         if starts:
-            tracked.let_in_with = tracked.local_tokens + visit.external_tokens
+            tracked.let_in_with = visit.tokens
         if visit.external_tokens:
             first_job = self._moves.next_job
             tokens = self._loads.plan(tracked, visit.external_tokens)
@@ -450,8 +447,8 @@ class KVOffloadScheduler:
             name = tracked.request.request_id
             if name not in computed:
                 continue
-            if name in self._anew or name in preempted or not any(table.blocks for table in tracked.tables):
-                most = tracked.local_tokens + visit.external_tokens
+            if name in self._anew or name in preempted or not tracked.has_blocks:
+                most = visit.tokens
             elif self._request_state.get(tracked.key) == "waiting":
                 most = tracked.let_in_with
             else:

@@ -227,7 +227,6 @@ TAKEN_IS_NEW = ActionProperty(
     formula=~Primed(body=untold(b)),
 )
 
-
 STILL_TOLD = ActionProperty(
     id="whoever-counts-a-block-is-told-of-it",
     source="contract R-44; what the ghost untold means",

@@ -185,6 +185,10 @@ def _holds_invalid(b_: Term) -> Term:
     return table(r, b_) & invalid(b_) & (place(b_) < PROCESSED)
 
 
+def _another_has_gone_back_to(b_: Term) -> Term:
+    return exists(r2, r2.ne(r) & affected(r2) & table(r2, b_) & (computed(r2) <= place(b_)))
+
+
 ROLLED_BACK_ONCE = ActionProperty(
     id="a-request-is-rolled-back-once-an-update",
     source="contract Q24, 5(b)",
@@ -203,7 +207,7 @@ CLAIM_GOES_BELOW = ActionProperty(
     applies=_FROM_IN_FLIGHT,
     actions=("claim",),
     formula=_holds_invalid(b)
-    & ~exists(r2, r2.ne(r) & affected(r2) & table(r2, b) & (computed(r2) <= place(b)))
+    & ~_another_has_gone_back_to(b)
     & forall(b2, Primed(body=claimed(b2)).eq(claimed(b2) | _holds_invalid(b2)))
     & Primed(body=computed(r)).eq(place(b)),
 )
@@ -225,9 +229,7 @@ OTHERS_COMPUTE_ALL = ActionProperty(
     slices=(SHARE, OVERLAP, SHARED_OWN),
     applies=_FROM_IN_FLIGHT,
     actions=("keep_base",),
-    formula=forall(
-        b2, _holds_invalid(b2) >> exists(r2, r2.ne(r) & affected(r2) & table(r2, b2) & (computed(r2) <= place(b2)))
-    ),
+    formula=forall(b2, _holds_invalid(b2) >> _another_has_gone_back_to(b2)),
 )
 
 BEYOND_IS_OWED = ActionProperty(

@@ -97,6 +97,11 @@ class Tracked:
     leaf: Stretch | None = None
     no_room_at: tuple[int, ...] | None = None
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether it has any, as far as is known."""
+        return any(table.blocks for table in self.tables)
+
 
 class Requests(dict[str, Tracked]):
     """All requests that have not ended, by id.
@@ -127,3 +132,8 @@ class Visit:
     tracked: Tracked
     block_ids: tuple[tuple[int, ...], ...]
     external_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        """How many it starts with, if it has no blocks yet: what the GPU's cache has, and what is to be loaded."""
+        return self.tracked.local_tokens + self.external_tokens
