@@ -7,14 +7,18 @@ from interlock.spec.engine.vocabulary import (
     b,
     computed,
     in_flight,
+    invalid,
     load_failure_policy,
     pipeline,
+    place,
     r,
     role,
     roles,
     step_meta,
     t,
+    table,
 )
+from interlock.spec.language.terms import Term
 
 ALLOCATES = ("compute_new", "admit", "admit_refused", "decode", "draft", "offer_sync", "offer_async")
 SCHEDULES = ("compute_new", "admit", "admit_refused", "compute_held", "decode", "draft")
@@ -27,3 +31,8 @@ RECOMPUTED = load_failure_policy.is_("recompute")
 """Under the other policy the request ends: nobody goes back, and nothing is computed again."""
 OVERLAPPED = pipeline.is_("two")
 ADMITTED = is_(r, "running", "promoted")
+
+
+def counts_invalid(b_: Term) -> Term:
+    """r counts ``b_``, which was reported invalid, as processed."""
+    return table(r, b_) & invalid(b_) & (place(b_) < PROCESSED)

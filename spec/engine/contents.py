@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import ADMITTED, PROCESSED
+from interlock.spec.engine.common import ADMITTED, PROCESSED, counts_invalid
 from interlock.spec.engine.coverage import (
     ASYNC,
     DECODE,
@@ -76,15 +76,7 @@ _still_loads = (load_meta(r, b) > 0) | (
     is_(r, "loading", "loading_failed")
     & (transfer_state(r).eq(transfer_states["vanished"]) | broke(r) | exists(t, failed_msg(t, r) > 0))
 )
-_counts_behind_invalid = (
-    ADMITTED
-    & affected(r)
-    & table(r, b2)
-    & invalid(b2)
-    & (place(b2) < PROCESSED)
-    & table(r, b)
-    & (place(b2) <= place(b))
-)
+_counts_behind_invalid = ADMITTED & affected(r) & counts_invalid(b2) & table(r, b) & (place(b2) <= place(b))
 """r was rolled back in this update, and counts an invalid block b2 still, and b behind it."""
 _counted = ~is_(r, "held") & table(r, b) & (place(b) < computed(r))
 

@@ -234,7 +234,8 @@ STILL_TOLD = ActionProperty(
     slices=(LATE_SHARED,),
     actions=("finish", "turn_away", "recover_loading"),
     formula=forall(
-        _b, (~untold(_b) & exists(_r, _r.ne(r) & table(_r, _b) & (place(_b) < confirmed(_r)))) >> unchanged(untold(_b))
+        _b,
+        (Primed(body=untold(_b)) & ~untold(_b)) >> ~exists(_r, _r.ne(r) & table(_r, _b) & (place(_b) < confirmed(_r))),
     ),
 )
 

@@ -7,7 +7,7 @@ update leaves no block counted that was reported invalid and that nobody compute
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import PROCESSED, RECOMPUTED
+from interlock.spec.engine.common import ADMITTED, PROCESSED, RECOMPUTED, counts_invalid
 from interlock.spec.engine.coverage import (
     ASYNC,
     DECODE,
@@ -22,7 +22,7 @@ from interlock.spec.engine.coverage import (
     SPEC,
 )
 from interlock.spec.engine.lemmas import LEMMAS, counts
-from interlock.spec.engine.predicates import at, is_
+from interlock.spec.engine.predicates import at
 from interlock.spec.engine.vocabulary import (
     affected,
     b,
@@ -34,7 +34,6 @@ from interlock.spec.engine.vocabulary import (
     invalid,
     pass_state,
     pass_states,
-    place,
     r,
     redo,
     scheduled_in,
@@ -136,7 +135,7 @@ INVALID_IS_OWED = Invariant(
     formula=forall(
         r,
         b,
-        (is_(r, "running", "promoted") & affected(r) & table(r, b) & invalid(b) & (place(b) < PROCESSED)) >> redo(b),
+        (ADMITTED & affected(r) & counts_invalid(b)) >> redo(b),
     ),
     premise=exists(r, b, affected(r) & table(r, b) & invalid(b)),
 )

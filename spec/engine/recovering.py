@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.spec.engine.common import ADMITTED, COMPUTES, PROCESSED, RECOMPUTED
+from interlock.spec.engine.common import ADMITTED, COMPUTES, PROCESSED, RECOMPUTED, counts_invalid
 from interlock.spec.engine.coverage import (
     ASYNC,
     BESIDE_GUESS,
@@ -181,10 +181,6 @@ _ROLLS_BACK = ("claim", "keep_base")
 _FROM_IN_FLIGHT = RECOMPUTED & recovery_base.is_("computed_minus_in_flight")
 
 
-def _holds_invalid(b_: Term) -> Term:
-    return table(r, b_) & invalid(b_) & (place(b_) < PROCESSED)
-
-
 def _another_has_gone_back_to(b_: Term) -> Term:
     return exists(r2, r2.ne(r) & affected(r2) & table(r2, b_) & (computed(r2) <= place(b_)))
 
@@ -196,7 +192,7 @@ ROLLED_BACK_ONCE = ActionProperty(
     slices=(DECODE, SHARE, OVERLAP, LATE),
     applies=_FROM_IN_FLIGHT,
     actions=_ROLLS_BACK,
-    formula=step_is("updating") & ADMITTED & ~affected(r) & Primed(body=affected(r)) & exists(b2, _holds_invalid(b2)),
+    formula=step_is("updating") & ADMITTED & ~affected(r) & Primed(body=affected(r)) & exists(b2, counts_invalid(b2)),
 )
 
 CLAIM_GOES_BELOW = ActionProperty(
@@ -206,9 +202,9 @@ CLAIM_GOES_BELOW = ActionProperty(
     slices=(DECODE, SHARE, LATE),
     applies=_FROM_IN_FLIGHT,
     actions=("claim",),
-    formula=_holds_invalid(b)
+    formula=counts_invalid(b)
     & ~_another_has_gone_back_to(b)
-    & forall(b2, Primed(body=claimed(b2)).eq(claimed(b2) | _holds_invalid(b2)))
+    & forall(b2, Primed(body=claimed(b2)).eq(claimed(b2) | counts_invalid(b2)))
     & Primed(body=computed(r)).eq(place(b)),
 )
 
@@ -229,7 +225,7 @@ OTHERS_COMPUTE_ALL = ActionProperty(
     slices=(SHARE, OVERLAP, SHARED_OWN),
     applies=_FROM_IN_FLIGHT,
     actions=("keep_base",),
-    formula=forall(b2, _holds_invalid(b2) >> _another_has_gone_back_to(b2)),
+    formula=forall(b2, counts_invalid(b2) >> _another_has_gone_back_to(b2)),
 )
 
 BEYOND_IS_OWED = ActionProperty(
@@ -251,7 +247,7 @@ BEHIND_IS_OWED = ActionProperty(
     actions=_ROLLS_BACK,
     formula=forall(
         b2,
-        (table(r, b2) & exists(b3, _holds_invalid(b3) & (place(b3) <= place(b2)))) >> Primed(body=redo(b2)),
+        (table(r, b2) & exists(b3, counts_invalid(b3) & (place(b3) <= place(b2)))) >> Primed(body=redo(b2)),
     ),
 )
 

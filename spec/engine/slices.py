@@ -341,7 +341,6 @@ SLICES = (
             *_DEFER,
             *_ENTRY,
             *_RARE,
-            "fail_running",
             "preempt",
             "finish",
             "admit_refused",

@@ -332,6 +332,7 @@ take_over = Action(
         NO_OTHER_VISIT,
         need("shared-blocks-are-awaited", shared_recompute.is_("awaited")),
         need("admitted", is_(r, "running", "promoted")),
+        # Nothing of r is in flight here, in all that was explored; the proof needs what it counts as processed.
         need("counts-a-wrong-block", table(r, b) & redo(b) & ~planned(b) & (place(b) < computed(r) - in_flight(r))),
         need("first-of-them", ~exists(b2, table(r, b2) & redo(b2) & (place(b2) < place(b)))),
         need("not-yet-scheduled", ~exists(t, step_is("building") & (scheduled_in(r, t) > 0))),

@@ -18,7 +18,7 @@ PROPERTIES = (
         id="both-rest-with-nothing-owed",
         source="contract section 1 engine loop; seeds 000, 002",
         doc="Where nothing has to happen any more, neither module owes anything: neither waits for the other.",
-        slices=("kv_and_encoder",),
+        slices=("kv_and_encoder", "open_store"),
         formula=ENCODER_AT_REST & KV_QUIESCENCE.formula,
     ),
     Invariant(

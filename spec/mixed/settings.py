@@ -19,6 +19,23 @@ SLICES = (
         },
         doc="One request with one encoder item, one block and its store or load: all that the modules do to it.",
     ),
+    Slice(
+        name="open_store",
+        # No encoder transfers, no guesses and no end: a request is preempted, and comes back.
+        remove=(
+            "rest", "reset_cache", "copy_fails", "load_fails", "report_failure", "acknowledge_failure", "kv_load_fails",
+            "fail_unavailable", "complete", "free_id", "evict", "speculate", "reject", "transfer_fails", "fetch_breaks",
+            "evict_pool", "claim_cached", "slide_out", "admit_loaded",
+            "plan_lazy_store", "start_fetch", "fetch_settles", "transfer_arrives", "defer", "stall", "resume",
+            "take_external", "load_reported", "look_up_anew", "no_kv", "expire", "skip_store",
+            "finish", "plan_finish_store", "order_flush_of_load", "evict_entry",
+        ),
+        scope={
+            "request": 1, "block": 2, "chunk": 2, "job": 2, "worker": 1, "hash": 1,
+            "item": 1, "position": 1, "slot": 1, "cell": 1,
+        },
+        doc="A request that was preempted comes back while a store of it is open, beside a ready chunk.",
+    ),
 )  # fmt: skip
 
 COVERED = {
@@ -28,6 +45,7 @@ COVERED = {
         "hashed-block-holds-its-prefix", "deferred-holds-nothing", "encoder-item-never-read-in-transit",
         "forward-reads-its-items", "goes-on-only-with-its-items-there", "open-visit-has-a-yes",
     ),
+    "open_store": ("ready-chunk-holds-its-prefix", "held-block-is-used"),
 }  # fmt: skip
 
 EXPECTATIONS = (

@@ -227,6 +227,19 @@ def _for_one_of_them(a: Action) -> Action:
     return a.model_copy(update={"guard": guard})
 
 
+def _whatever_is_stored(a: Action) -> Action:
+    """Whether a store of the request is open is not looked at."""
+
+    def leaf(t: T.Term) -> T.Term | None:
+        return TRUE if isinstance(t, T.Not) and "job_request" in T.symbols(t) else None
+
+    guard = tuple(
+        c.model_copy(update={"term": T.transform(c.term, leaf)}) if c.id == "there-is-something-to-load" else c
+        for c in a.guard
+    )
+    return a.model_copy(update={"guard": guard})
+
+
 def _of_any_chunk(t: T.Term) -> T.Term | None:
     """Whose chunk a job copies is not looked at."""
     return TRUE if isinstance(t, T.Eq) and T.symbols(t) == {"job_chunk"} else None
@@ -759,6 +772,9 @@ ACTIONS = {
     "who shares one invalid block keeps what it has computed from one of its own": (
         "engine", "shared_and_own", "keep_base", _for_one_of_them,
         "who-keeps-its-base-has-nothing-to-compute-again",
+    ),
+    "the encoder lets a request in to load while a store of it is open": (
+        "mixed", "open_store", "start_kv_load", _whatever_is_stored, "both-rest-with-nothing-owed",
     ),
     "a worker denies that a living lease held": (
         "delivery", "handed_over_short", "hear_notice", _sent_always("deny"),
