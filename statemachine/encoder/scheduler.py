@@ -281,7 +281,7 @@ class EncoderCacheScheduler:
             Misshapen: a number of tokens is none, or below 0; or the request has more features than when it arrived, or
                 fewer.
             NoOpenVisit: some of its items are to come, and nobody has asked in this schedule whether they are there.
-            OutOfTurn: the answer was no.
+            OutOfTurn: the answer was no, or this schedule has it compute already, or its KV is being loaded.
         """
         refuse_what_is_no_number(
             "request_scheduled",
@@ -289,6 +289,7 @@ class EncoderCacheScheduler:
             num_computed_tokens=num_computed_tokens,
             num_scheduled_tokens=num_scheduled_tokens,
         )
+        self._refuse_who_cannot_compute(self._of(request, "request_scheduled"))
         tracked = self._goes_on_with(request, "request_scheduled")
         visit, key = self._visit, tracked.key
         assert visit is not None
@@ -424,6 +425,16 @@ class EncoderCacheScheduler:
             right = "leave it out of this step, and ask again in the next schedule"
             raise OutOfTurn(call, request.request_id, "was told no by ensure_cache_available", right)
         return self._comes_to(request, call)
+
+    def _refuse_who_cannot_compute(self, tracked: Tracked) -> None:
+        """Makes sure that a step can still have it compute something."""
+        if tracked.key in self._scheduled:
+            wrong, right = "is scheduled in this step already", "give all tokens of a step in one call"
+        elif self._state[tracked.key] not in self._queued | self._runners:
+            wrong, right = "has its KV loaded", "schedule it once finished_recving or failed_recving has named it"
+        else:
+            return
+        raise OutOfTurn("request_scheduled", tracked.request_id, wrong, right)
 
     def _leave(self, tracked: Tracked) -> None:
         """What a visit to a request has begun is over, if it is the open one: no step reads anything for it."""

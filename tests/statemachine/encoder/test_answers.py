@@ -437,6 +437,29 @@ def test_an_item_takes_its_place_once_the_request_is_scheduled(engine, checking)
     e.machine.build_connector_meta()
 
 
+@pytest.mark.parametrize("checking", [True, False])
+@pytest.mark.parametrize(
+    ("first", "wrong"),
+    [
+        (("request_scheduled", 8, 4), "is scheduled in this step already: give all tokens of a step in one call"),
+        (("kv_load_started",), "has its KV loaded: schedule it once finished_recving or failed_recving has named it"),
+    ],
+)
+def test_a_step_has_a_request_compute_once_and_not_while_its_kv_is_loaded(engine, first, wrong, checking):
+    """Both were accepted, and the tokens of the later call were those that counted."""
+    e = engine(judge=False, offered=lambda item: False, checking=checking)
+    a = e.add("A", feature("x", 0), feature("y", 12))
+    assert e.machine.ensure_cache_available(a, 8)
+    call, *tokens = first
+    getattr(e.machine, call)(a, *tokens)
+    done = len(e.journal)
+
+    with pytest.raises(OutOfTurn, match=f"request_scheduled: request 'A' {wrong}"):
+        e.machine.request_scheduled(a, 8, 4)
+    assert len(e.journal) == done
+    e.machine.build_connector_meta()
+
+
 def test_an_id_is_refused_while_it_is_in_use_and_unknown_ones_are_named(engine):
     e = engine()
     e.add("A")
