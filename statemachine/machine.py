@@ -204,6 +204,7 @@ class KVOffloadScheduler:
         if tracked.tables[0].blocks:  # who has blocks is not asked about (I-12), so it has lost them
             self._anew.add(request.request_id)
         answer = self._offering.answer(request.request_id, found)
+        tracked.offered = answer[0] or 0
         if answer[0] and self._recency is not None:
             self._recency.hit(tracked, num_computed_tokens + answer[0])
         return answer
@@ -213,7 +214,7 @@ class KVOffloadScheduler:
         """Noted, and done with the metadata: requests that were running had their blocks first.
 
         Raises:
-            ImpossibleGrant: not so many external tokens were found in this schedule, they end within a block, or there
+            ImpossibleGrant: its lookup has not answered with so many external tokens in this schedule, they end within a block, or there
                 are no blocks for them.
             Misshapen: the table is not flat with one group, or not per group with several, or a block is none; or the
                 request has blocks, and the table begins with others.

@@ -100,16 +100,16 @@ class Loads:
             tables: the request's blocks, per group.
 
         Raises:
-            ImpossibleGrant: not so many were found, or no more, as the tier has changed, or there is no room for them.
+            ImpossibleGrant: its lookup has not answered with so many, or does no more, as the tier has changed, or there is no room for them.
         """
-        local, found = tracked.local_tokens, tracked.found
+        local, most = tracked.local_tokens, tracked.offered
         if not self._still_found(tracked):
             wrong = "of a look-up of which something has moved since"
             right = "look it up in the schedule in which it gets its blocks"
             raise ImpossibleGrant(tracked.request.request_id, num_tokens, wrong, right)
-        total, most = local + num_tokens, 0 if found.later else found.tokens - local
+        total = local + num_tokens
         if not 0 < num_tokens <= most or total % self._hash_tokens:
-            wrong = f"where its lookup has found {max(most, 0)}, in blocks of {self._hash_tokens}"
+            wrong = f"where its lookup has answered {most}, in blocks of {self._hash_tokens}"
             raise ImpossibleGrant(tracked.request.request_id, num_tokens, wrong, "grant what it answered, or 0")
         for group, table in zip(self._groups, tables, strict=True):
             if len(table) * group.block_size < total:

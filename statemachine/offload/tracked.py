@@ -66,6 +66,7 @@ class Tracked:
         tables: one per KV cache group.
         local_tokens: leading tokens that were found in the GPU's prefix cache.
         found: what the tier has beyond them, as last looked up.
+        offered: how many of those the engine was told of: none after a failed load, or while it is to ask later.
         looked_up: what that look-up was for (tokens of the GPU, of the prompt at most, how many hashes: others of the
             same number come only with outputs, or a turn of a session, and who has run is looked up anew).
         looked_up_at: the pool's moves then: it holds while nothing has moved,
@@ -86,6 +87,7 @@ class Tracked:
     tables: tuple[BlockTable, ...]
     local_tokens: int = 0
     found: Found = NOTHING
+    offered: int = 0
     looked_up: tuple[int, int, int] | None = None
     looked_up_at: int = 0
     watch: Watch | None = None

@@ -194,12 +194,12 @@ def found(d):
             0,
             6,
             [7, 8],
-            "granted 6 external tokens where its lookup has found 8, in blocks of 4: grant what it answered",
+            "granted 6 external tokens where its lookup has answered 8, in blocks of 4: grant what it answered",
         ),
-        (0, -4, [7, 8], "granted -4 external tokens where its lookup has found 8, in blocks of 4: grant what it"),
-        (0, 12, [7, 8, 9], "granted 12 external tokens where its lookup has found 8, in blocks of 4: grant what it"),
-        (1, 8, [1, 7, 8], "granted 8 external tokens where its lookup has found 4, in blocks of 4: grant what it"),
-        (2, 4, [1, 2, 7], "granted 4 external tokens where its lookup has found 0, in blocks of 4: grant what it"),
+        (0, -4, [7, 8], "granted -4 external tokens where its lookup has answered 8, in blocks of 4: grant what it"),
+        (0, 12, [7, 8, 9], "granted 12 external tokens where its lookup has answered 8, in blocks of 4: grant what it"),
+        (1, 8, [1, 7, 8], "granted 8 external tokens where its lookup has answered 4, in blocks of 4: grant what it"),
+        (2, 4, [1, 2, 7], "granted 4 external tokens where its lookup has answered 0, in blocks of 4: grant what it"),
         (0, 8, [7], "granted 8 external tokens beyond 0, and has 1 block of 4: pass its whole table"),
         (1, 4, [7], "granted 4 external tokens beyond 4, and has 1 block of 4: pass its whole table"),
     ],
@@ -280,8 +280,45 @@ def test_what_is_to_be_asked_about_later_cannot_be_granted(driver):
     b = d.add("B", ["h1", "h2"])
     assert d.match("B") == (None, False)
 
-    with pytest.raises(ImpossibleGrant, match="where its lookup has found 0"):
+    with pytest.raises(ImpossibleGrant, match="where its lookup has answered 0"):
         d.machine.update_state_after_alloc(b, [[5], [6]], 4)
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_what_was_not_offered_is_not_granted_after_a_load_that_failed(driver, checking):
+    d = driver(options={"checking": checking})
+    b = found(d)
+    d.load("B", [7, 8], 2)
+    d.update(failed=[job.job for job in d.build().load_jobs], received=["B"])
+    d.admit("B", [7, 8, 9])
+    d.build()
+    d.update()
+    d.build(preempted=["B"])
+    d.update()
+    assert d.match("B") == (0, False)
+
+    with pytest.raises(ImpossibleGrant, match="granted 8 external tokens where its lookup has answered 0"):
+        d.machine.update_state_after_alloc(b, [4, 5], 8)
+    assert d.build().load_jobs == ()
+
+
+@pytest.mark.parametrize("checking", [True, False])
+def test_what_was_not_offered_is_not_granted_while_a_store_of_the_request_is_open(driver, checking):
+    d = driver(options={"checking": checking})
+    b = d.add("B", ["h1", "h2"], tokens=12)
+    d.admit("B", [7, 8, 9], tokens=4)
+    d.update(completed=[job.job for job in d.build().store_jobs])
+    d.go_on("B", 4, 4)
+    (job,) = d.build().store_jobs
+    d.update()
+    d.build(preempted=["B"])
+    d.update()
+    assert d.match("B") == (None, False)
+
+    with pytest.raises(ImpossibleGrant, match="granted 4 external tokens where its lookup has answered 0"):
+        d.machine.update_state_after_alloc(b, [4, 5, 6], 4)
+    assert d.step(completed=[job.job]).load_jobs == ()
+    assert d.match("B") == (8, True)
 
 
 @pytest.mark.parametrize(
