@@ -140,7 +140,8 @@ class Answers:
                 and not (self._deadlines.spent(key, item) and tracked.can_encode(item))
                 and self._offered(item)
             ):
-                kept = kept or {*wanted, *self._wanted_before(key)}
+                if not (kept or self._pool.has_free_cell):  # all who were put off first are gone through for it
+                    kept = {*wanted, *self._wanted_before(key)}
                 cell = self._cell_for(tracked, item, wanted, kept)
                 if cell is None:
                     return

@@ -53,6 +53,11 @@ class ItemPool:
         """How often an entry has moved: an answer holds while this is the same."""
         return self._chunks.moves
 
+    @property
+    def has_free_cell(self) -> bool:
+        """Whether there is room for one more item without an eviction."""
+        return bool(self._chunks.num_absent)
+
     def make_room(self, wanted: Collection[str]) -> int | None:
         """A cell for one more item, after an eviction if need be; ``None`` where nothing may go.
 

@@ -181,3 +181,15 @@ def test_one_that_is_put_off_again_costs_at_most_a_look_at_each_place():
         return calls_of(asked)
 
     assert again(MANY) - again(FEW) <= MANY - FEW
+
+
+def test_where_there_is_room_a_fetch_costs_the_same_however_many_wait():
+    """Whatever those wait for was gathered for each fetch, to keep it, where nothing had to make room."""
+
+    def last(count):
+        first = Prompt(1, offered=True, name="R")
+        for other in [first, *(Prompt(1, machine=first.ec, name=f"R{number}") for number in range(1, count))]:
+            assert not other.ask()
+        return calls_of(Prompt(1, machine=first.ec, name="last").ask)
+
+    assert last(FEW) == last(MANY)
