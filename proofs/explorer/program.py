@@ -187,14 +187,14 @@ class Program:
                 lines.append(f"if {condition}:")
                 indent = " "
             slot, new = generator.slot(symbol, args, inner), generator.expr(value, inner)
-            if self.layout.variable(symbol).domain is not None:
-                lines.append(f"{indent}g.add({slot})")
             if self.layout.variable(symbol).result == "int":
                 lines += [indent + line for line in self._ranged_source(symbol, slot, new)]
             elif self.layout.variable(symbol).result == "bool" and isinstance(new, str):
                 lines.append(f"{indent}n[{slot}] = 1 if {new} else 0")
             else:
                 lines.append(f"{indent}n[{slot}] = {new}")
+            if self.layout.variable(symbol).domain is not None:
+                lines.append(f"{indent}g.add({slot})")
         return lines
 
     def _ranged_source(self, symbol: str, slot: int | str, new: int | str) -> list[str]:

@@ -109,10 +109,11 @@ class SuccessorCompiler:
             if condition is g.false:
                 continue
             here = g.and_((path, condition))
-            index = [g.number(low.expr(a, inner, low.base, here, sites)) for a in u.args]
+            # In this order, as Python has it in the plain explorer: where both are undefined, the first is named.
             value = low.expr(u.value, inner, low.base, here, sites)
             if variable.result == "int":
                 self._check_range(u.symbol, g.number(value), here, sites)
+            index = [g.number(low.expr(a, inner, low.base, here, sites)) for a in u.args]
             for key in product(*([v for v in x.values if v != UNDEFINED] for x in index)):
                 slot = self._layout.index(u.symbol, key)
                 hit = g.and_((condition, *(g.member(x, (v,)) for x, v in zip(index, key, strict=True))))

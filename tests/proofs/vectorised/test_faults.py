@@ -6,8 +6,9 @@ from support.explorations import slice_system, summary
 from interlock.proofs.explorer.search import explore
 from interlock.proofs.vectorised.run import explore_vectorised
 from interlock.spec.kv import SPECIFICATION
+from interlock.spec.kv.vocabulary import chunk_state, chunk_states, in_flight, j, job_block, job_chunk
 from interlock.spec.language import terms as T
-from interlock.spec.language.actions import Action
+from interlock.spec.language.actions import Action, assign_all
 from interlock.spec.language.elaborate import elaborate
 from interlock.spec.language.specification import Specification
 
@@ -45,6 +46,14 @@ def without_update(symbol):
     return change
 
 
+def copies_of_no_job(action: Action) -> Action:
+    """Both what is written and where have no meaning: which of the two is named is the same."""
+    is_ready = chunk_state(job_chunk(j)).eq(chunk_states["ready"])
+    return action.model_copy(
+        update={"updates": (*action.updates, assign_all(j, to=in_flight(job_block(j)), value=is_ready))}
+    )
+
+
 SMALL = {"request": 1, "block": 1, "chunk": 1, "job": 1}
 
 MUTANTS = {
@@ -56,6 +65,7 @@ MUTANTS = {
     "metadata without its flushes": ("build_connector_meta", without_conjunct("fenced-are-flushed"), "at_finish", None),
     "a plan that does not name its reports": ("plan_store", without_update("pending_count"), "dedup", {"worker": 1}),
     "a job without its block": ("plan_store", without_update("job_block"), "store", None),
+    "a job that is not there, of which a block and a chunk are asked": ("allocate", copies_of_no_job, "store", None),
     "an allocation that keeps the old hash": ("allocate", without_update("hashed"), "at_finish", None),
 }  # fmt: skip
 
