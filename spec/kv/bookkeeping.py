@@ -37,6 +37,7 @@ from interlock.spec.kv.judging import (
     stale_load,
     stores_outlive_no_hash,
     tier_refuses,
+    under_way,
 )
 from interlock.spec.kv.predicates import pins
 from interlock.spec.kv.scans import CURSORS, SCANS
@@ -226,6 +227,16 @@ PLANNED_IS_SOUND = ActionProperty(
     formula=Primed(body=~failure_seen(j)),
 )
 
+FAILURE_STAYS = ActionProperty(
+    id="what-one-worker-failed-no-later-report-makes-good",
+    policy=True,
+    source="contract J10, 3.2 complete_store; B-124",
+    doc="That a worker has failed a job is known until its last report, whatever the other workers say of it.",
+    slices=(THREE, PARTIAL),
+    actions=("acknowledge", "acknowledge_failure"),
+    formula=(failure_seen(j) & Primed(body=under_way(j))) >> Primed(body=failure_seen(j)),
+)
+
 FRESH_IN_SCHEDULE = Invariant(
     id="allocations-are-fresh-inside-schedule",
     policy=True,
@@ -380,7 +391,7 @@ STEPS_END = LeadsTo(
 BOOKKEEPING = (
     VISITS_ARE_IN_SCHEDULE, DECIDED_BETWEEN_STEPS, ARRIVAL_WAKES, HIT_IS_FOUND, READS_WHAT_IT_SAVES, FRESH_IS_DUE,
     *CURSORS, NOTED_AT_FINISH, GONE_LEFT_NO_RECORD, GONE_HAS_FINISHED, LOADED_WAS_LOADING, ARRIVES_ONCE,
-    PLANNED_IS_SOUND,
+    PLANNED_IS_SOUND, FAILURE_STAYS,
     FRESH_IN_SCHEDULE, FORWARD_DUE, HOLDERS_EXPECT,
     HASHED_IS_EXPECTED, LOADS_FILL_UNHASHED, FLUSH_MARKS_ARE_OPEN, *SCANS, RESERVED_IS_EMPTY, RESET_IS_FOR_ALL,
     NO_REPORT_INSIDE, FRESH_IS_LOADED, ORDERED_IS_SETTLED, RESTS_AFTER_REPORTS, STEPS_END,

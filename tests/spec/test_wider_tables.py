@@ -776,6 +776,10 @@ ACTIONS = {
     "the encoder lets a request in to load while a store of it is open": (
         "mixed", "open_store", "start_kv_load", _whatever_is_stored, "both-rest-with-nothing-owed",
     ),
+    "a worker's success forgets that another has failed": (
+        "kv", "three_workers", "acknowledge", _sets("failure_seen", value=False),
+        "what-one-worker-failed-no-later-report-makes-good",
+    ),
     "a worker denies that a living lease held": (
         "delivery", "handed_over_short", "hear_notice", _sent_always("deny"),
         "a-denial-comes-after-the-end-of-a-lease",
