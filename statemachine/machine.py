@@ -214,8 +214,8 @@ class KVOffloadScheduler:
         """Noted, and done with the metadata: requests that were running had their blocks first.
 
         Raises:
-            ImpossibleGrant: its lookup has not answered with so many external tokens in this schedule, they end within a
-                block, or there are no blocks for them.
+            ImpossibleGrant: its lookup has not answered with so many external tokens in this schedule, they end within
+                a block, or there are no blocks for them.
             Misshapen: the table is not flat with one group, or not per group with several, or a block is none; or the
                 request has blocks, and the table begins with others.
             OutOfTurn: it got its blocks in this schedule before.

@@ -61,6 +61,7 @@ class ShownProperty(Part):
     doc: str
     source: str
     module: str
+    proved: bool = Field(False, description="Whether `interlock prove` proves it for any size; else it is explored.")
     only_in_slices: str = Field("", description="What makes it false elsewhere; empty: it is claimed everywhere.")
 
 

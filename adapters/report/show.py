@@ -108,7 +108,17 @@ def _sections(document: ShowDocument) -> Iterator[Section]:
         yield (
             "Properties",
             ("id", "module", "kind", "slices", "says", "source"),
-            [(p.id, p.module, p.kind, ", ".join(p.slices), p.doc, p.source) for p in document.invariants],
+            [
+                (
+                    p.id,
+                    p.module,
+                    f"{p.kind}, proved for any size" if p.proved else p.kind,
+                    ", ".join(p.slices),
+                    p.doc,
+                    p.source,
+                )
+                for p in document.invariants
+            ],
         )
     if document.switches is not None:
         yield (

@@ -26,6 +26,7 @@ ROWS = row_witnesses(
         "evict_entry": "ec_room",
         "reject": "ec_room",
         "row-encoder-entry-referenced-drop-reference-to-referenced": "ec_room",
+        "row-encoder-entry-referenced-free-input-to-referenced": "ec_drafts",
         "row-visit-preempted-no-kv": "ec_room",
         "row-visit-waiting-no-kv": "ec_room",
         "speculate": "ec_room",

@@ -41,8 +41,7 @@ def row_witnesses(
             if action is None:
                 continue  # the builder refuses the row, and names the events that there are
             fires = [f for f in action.fires if f.lifecycle == life.name]
-            if not fires or (r.source_state == r.target_state and fires[0].over):
-                # Of many entities, one that stays as it is cannot be told from one that is not concerned.
+            if not fires:
                 continue
             id_ = _id(life, r)
             if id_ in never:
@@ -85,6 +84,9 @@ def _fired(life: Lifecycle, r: Row, f: Fire) -> T.Term:
     names = tuple(T.Var(name=f"row_{v.name}", sort=v.sort) for v in life.entity)
     state = T.Apply(symbol=life.variable, args=names)
     concerned = T.conjunction(*(n.eq(e) for n, e in zip(names, f.entity, strict=True)), f.when)
+    if r.source_state == r.target_state and f.over:
+        # Of many entities, one that stays as it is cannot be told from one that is not concerned but by what is asked.
+        concerned = T.conjunction(concerned, T.substitute(r.guard, dict(zip(life.entity, f.entity, strict=True))))
     enum = f"{life.name}_states"
     before = state.eq(T.Member(enum=enum, name=r.source_state))
     after = T.Primed(body=state.eq(T.Member(enum=enum, name=r.target_state)))

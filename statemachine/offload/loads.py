@@ -100,8 +100,8 @@ class Loads:
             tables: the request's blocks, per group.
 
         Raises:
-            ImpossibleGrant: its lookup has not answered with so many, or does no more, as the tier has changed, or there is
-                no room for them.
+            ImpossibleGrant: its lookup has not answered with so many, or does no more, as the tier has changed, or
+                there is no room for them.
         """
         local, most = tracked.local_tokens, tracked.offered
         if not self._still_found(tracked):

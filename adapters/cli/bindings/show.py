@@ -25,7 +25,7 @@ from interlock.adapters.documents.show import (
     ShownVerdict,
 )
 from interlock.spec.language.actions import Update
-from interlock.spec.language.properties import LeadsTo, Property, Quiescence
+from interlock.spec.language.properties import Invariant, LeadsTo, Property, Quiescence
 from interlock.spec.language.render import render as term_text
 from interlock.spec.language.settings import Demonstration, Expectation
 from interlock.spec.language.specification import Specification
@@ -189,6 +189,7 @@ def _property(spec: Specification, declared: Property) -> ShownProperty:
         formula=formula,
         doc=declared.doc,
         source=declared.source,
+        proved=isinstance(declared, Invariant) and declared.proved,
         only_in_slices=declared.only_in_slices,
     )
 

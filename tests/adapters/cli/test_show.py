@@ -5,7 +5,9 @@ import json
 import pytest
 
 from interlock.adapters.cli.bindings import show as binding
+from interlock.adapters.cli.main import main
 from interlock.spec import modules
+from interlock.spec.kv import SPECIFICATION as KV
 from interlock.spec.language.lifecycles import Lifecycle, row
 from interlock.spec.language.properties import Invariant, LeadsTo
 from interlock.spec.language.settings import Preset, Switch
@@ -88,6 +90,15 @@ def test_document_holds_what_the_specification_says(interlock, small, tmp_path):
     assert document["switches"] == [
         {"name": "dedup", "values": ["off", "on"], "doc": "skip", "presets": {"seed": "off"}, "module": "small"}
     ]
+
+
+def test_says_of_which_properties_there_is_a_proof(tmp_path, capsys):
+    assert main(["show", "invariants", "--module", "kv", "--json", str(tmp_path / "show.json")]) == 0
+    document = json.loads((tmp_path / "show.json").read_text())
+
+    proved = {p["id"] for p in document["invariants"] if p["proved"]}
+    assert proved == {p.id for p in KV.properties if isinstance(p, Invariant) and p.proved}
+    assert capsys.readouterr().out.count("kind: invariant, proved for any size") == len(proved) > 0
 
 
 def test_shows_only_what_was_asked_for(interlock, tmp_path):
