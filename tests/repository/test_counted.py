@@ -1,9 +1,10 @@
-"""What counts the calls of a call counts those alone."""
+"""What counts the calls of a call, or its lines, counts those alone."""
 
 import gc
+from collections.abc import Callable
 
 import pytest
-from support.counted import calls_of
+from support.counted import calls_of, lines_of
 
 
 def allocates() -> None:
@@ -11,8 +12,9 @@ def allocates() -> None:
     assert len(kept) > 0
 
 
+@pytest.mark.parametrize("count", [calls_of, lines_of])
 @pytest.mark.parametrize("collecting", [True, False])
-def test_who_listens_to_collections_is_not_counted(collecting: bool) -> None:
+def test_who_listens_to_collections_is_not_counted(count: Callable[..., int], collecting: bool) -> None:
     """A run of all tests counted a call too many now and then: hypothesis times collections."""
     heard = []
 
@@ -20,12 +22,12 @@ def test_who_listens_to_collections_is_not_counted(collecting: bool) -> None:
         heard.append(phase)
 
     was = gc.isenabled()
-    alone = calls_of(allocates)
+    alone = count(allocates)
     gc.callbacks.append(listens)
     try:
         gc.enable() if collecting else gc.disable()
         del heard[:]
-        assert calls_of(allocates) == alone
+        assert count(allocates) == alone
         assert heard == []
         assert gc.isenabled() is collecting
     finally:

@@ -2,10 +2,10 @@
 
 import doctest
 import pydoc
-import sys
 from importlib import import_module
 
 import pytest
+from support.counted import lines_of
 from support.recovering import Engine
 from support.recovering_oracle import violations
 from support.recovering_replay import replayed
@@ -368,24 +368,6 @@ def test_a_request_without_more_is_running_with_nothing_under_way():
 
 
 # -- long tables -----------------------------------------------------------------------------------------
-
-
-def lines_of(run):
-    """How many lines of Python a call takes."""
-    taken = 0
-
-    def count(frame, event, argument):
-        nonlocal taken
-        taken += event == "line"
-        return count
-
-    before = sys.gettrace()
-    sys.settrace(count)
-    try:
-        run()
-    finally:
-        sys.settrace(before)
-    return taken
 
 
 def test_who_is_asked_whether_it_waits_is_not_looked_through():
