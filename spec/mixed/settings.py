@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from interlock.spec.language.settings import Slice, expect
 
+# Nothing rests (the encoder knows no such phase); KV loads neither fail nor reset; a request ends by finish.
+_NEVER = (
+    "rest", "reset_cache", "copy_fails", "load_fails", "report_failure", "acknowledge_failure", "kv_load_fails",
+    "fail_unavailable", "complete", "free_id", "evict", "speculate", "reject", "transfer_fails", "fetch_breaks",
+    "evict_pool", "claim_cached", "slide_out", "admit_loaded",
+)  # fmt: skip
+
 SLICES = (
     Slice(
         name="kv_and_encoder",
-        # Nothing rests (the encoder knows no such phase); KV loads neither fail nor reset; a request ends by finish.
-        remove=(
-            "rest", "reset_cache", "copy_fails", "load_fails", "report_failure", "acknowledge_failure", "kv_load_fails",
-            "fail_unavailable", "complete", "free_id", "evict", "speculate", "reject", "transfer_fails", "fetch_breaks",
-            "evict_pool", "claim_cached", "slide_out", "admit_loaded",
-        ),
+        remove=_NEVER,
         scope={
             "request": 1, "block": 1, "chunk": 1, "job": 1, "worker": 1, "hash": 1,
             "item": 1, "position": 1, "slot": 1, "cell": 1,
@@ -23,9 +25,7 @@ SLICES = (
         name="open_store",
         # No encoder transfers, no guesses and no end: a request is preempted, and comes back.
         remove=(
-            "rest", "reset_cache", "copy_fails", "load_fails", "report_failure", "acknowledge_failure", "kv_load_fails",
-            "fail_unavailable", "complete", "free_id", "evict", "speculate", "reject", "transfer_fails", "fetch_breaks",
-            "evict_pool", "claim_cached", "slide_out", "admit_loaded",
+            *_NEVER,
             "plan_lazy_store", "start_fetch", "fetch_settles", "transfer_arrives", "defer", "stall", "resume",
             "take_external", "load_reported", "look_up_anew", "no_kv", "expire", "skip_store",
             "finish", "plan_finish_store", "order_flush_of_load", "evict_entry",

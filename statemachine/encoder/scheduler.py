@@ -139,6 +139,7 @@ class EncoderCacheScheduler:
         table = ledger.program.tables["visit"]
         self._queued = frozenset(table.states_with("no_kv"))
         self._runners = frozenset(table.states_with("stall")) - self._queued
+        self._may_compute = self._queued | self._runners
         self._put_off = table.reached_by("defer") | table.reached_by("stall")
         self._held = frozenset(table.states_with("loaded")) - frozenset(table.states_with("kv_load_fails"))
 
@@ -430,7 +431,7 @@ class EncoderCacheScheduler:
         """Makes sure that a step can still have it compute something."""
         if tracked.key in self._scheduled:
             wrong, right = "is scheduled in this step already", "give all tokens of a step in one call"
-        elif self._state[tracked.key] not in self._queued | self._runners:
+        elif self._state[tracked.key] not in self._may_compute:
             wrong, right = "has its KV loaded", "schedule it once finished_recving or failed_recving has named it"
         else:
             return

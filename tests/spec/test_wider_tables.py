@@ -178,6 +178,16 @@ def _said_otherwise(symbol: str, leaf: Callable[[T.Term], T.Term | None]) -> Cal
     return changed
 
 
+def _asked_otherwise(conjunct: str, leaf: Callable[[T.Term], T.Term | None]) -> Callable[[Action], Action]:
+    """A conjunct of the guard with some of its terms replaced."""
+
+    def changed(a: Action) -> Action:
+        guard = (c.model_copy(update={"term": T.transform(c.term, leaf)}) if c.id == conjunct else c for c in a.guard)
+        return a.model_copy(update={"guard": tuple(guard)})
+
+    return changed
+
+
 def _takes_the_length_of_any(a: Action) -> Action:
     """A consumer takes what was said to the consumer that its own id, at its side, is the id of here."""
     receives = tuple(r.model_copy(update={"args": (d,)}) if r.channel == "offer_short" else r for r in a.receives)
@@ -227,17 +237,9 @@ def _for_one_of_them(a: Action) -> Action:
     return a.model_copy(update={"guard": guard})
 
 
-def _whatever_is_stored(a: Action) -> Action:
+def _whatever_is_stored(t: T.Term) -> T.Term | None:
     """Whether a store of the request is open is not looked at."""
-
-    def leaf(t: T.Term) -> T.Term | None:
-        return TRUE if isinstance(t, T.Not) and "job_request" in T.symbols(t) else None
-
-    guard = tuple(
-        c.model_copy(update={"term": T.transform(c.term, leaf)}) if c.id == "there-is-something-to-load" else c
-        for c in a.guard
-    )
-    return a.model_copy(update={"guard": guard})
+    return TRUE if isinstance(t, T.Not) and "job_request" in T.symbols(t) else None
 
 
 def _of_any_chunk(t: T.Term) -> T.Term | None:
@@ -287,16 +289,9 @@ def _zeroed_of_its_owner_only(t: T.Term) -> T.Term | None:
     return t.model_copy(update={"cond": t.cond & r2.eq(r_)}) if isinstance(t, T.Ite) and zeroed else None
 
 
-def _however_many_are_free(a: Action) -> Action:
+def _however_many_are_free(t: T.Term) -> T.Term | None:
     """The running loop ends while somebody could still be given a block."""
-
-    def leaf(t: T.Term) -> T.Term | None:
-        return TRUE if isinstance(t, T.Eq) and T.symbols(t) == {"free_blocks"} else None
-
-    guard = tuple(
-        c.model_copy(update={"term": T.transform(c.term, leaf)}) if c.id == "loop-is-over" else c for c in a.guard
-    )
-    return a.model_copy(update={"guard": guard})
+    return TRUE if isinstance(t, T.Eq) and T.symbols(t) == {"free_blocks"} else None
 
 
 def _forgets_its_place(a: Action) -> Action:
@@ -523,7 +518,7 @@ ACTIONS = {
         "a-planned-store-is-flushed-only-if-its-block-is-gone",
     ),
     "the running loop ends where a block is free": (
-        "admission", "preemption", "end_running_loop", _however_many_are_free, "running-loop-stops-only-for-blocks",
+        "admission", "preemption", "end_running_loop", _asked_otherwise("loop-is-over", _however_many_are_free), "running-loop-stops-only-for-blocks",
     ),
     "what a copy from before a reset leaves is nothing": (
         "tiers", "tier_reset_write", "gpu_copy", _said_everywhere(_nothing_is_outdated),
@@ -774,7 +769,8 @@ ACTIONS = {
         "who-keeps-its-base-has-nothing-to-compute-again",
     ),
     "the encoder lets a request in to load while a store of it is open": (
-        "mixed", "open_store", "start_kv_load", _whatever_is_stored, "both-rest-with-nothing-owed",
+        "mixed", "open_store", "start_kv_load",
+        _asked_otherwise("there-is-something-to-load", _whatever_is_stored), "both-rest-with-nothing-owed",
     ),
     "a worker's success forgets that another has failed": (
         "kv", "three_workers", "acknowledge", _sets("failure_seen", value=False),
@@ -815,13 +811,7 @@ def test_an_engine_that_stops_while_a_request_is_left_is_noticed(word: str) -> N
         said = {s.symbol for s in T.subterms(t) if isinstance(s, T.Apply)}
         return FALSE if isinstance(t, (T.Eq, T.Apply)) and said == {word} else None
 
-    def changed(a: Action) -> Action:
-        guard = tuple(
-            c.model_copy(update={"term": T.transform(c.term, forgets)}) if c.id == "something-to-do" else c
-            for c in a.guard
-        )
-        return a.model_copy(update={"guard": guard})
-
+    changed = _asked_otherwise("something-to-do", forgets)
     spec = module("pipeline")
     actions = tuple(changed(a) if a.name == "begin_schedule" else a for a in spec.actions)
     faulty = spec.model_copy(update={"actions": actions})

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any
 
 
 def calls_of(run: Callable[[], object]) -> int:
@@ -20,13 +20,7 @@ def calls_of(run: Callable[[], object]) -> int:
         nonlocal made
         made += event in ("call", "c_call")
 
-    with _nothing_is_collected():
-        before = sys.getprofile()
-        sys.setprofile(count)
-        try:
-            run()
-        finally:
-            sys.setprofile(before)
+    _run_told_to(count, sys.getprofile, sys.setprofile, run)
     return made
 
 
@@ -39,22 +33,20 @@ def lines_of(run: Callable[[], object]) -> int:
         taken += event == "line"
         return count
 
-    with _nothing_is_collected():
-        before = sys.gettrace()
-        sys.settrace(count)
-        try:
-            run()
-        finally:
-            sys.settrace(before)
+    _run_told_to(count, sys.gettrace, sys.settrace, run)
     return taken
 
 
-@contextmanager
-def _nothing_is_collected() -> Iterator[None]:
-    was = gc.isenabled()
+def _run_told_to(
+    count: Callable[..., object], get: Callable[[], Any], put: Callable[[Any], None], run: Callable[[], object]
+) -> None:
+    """A call, of which ``count`` is told what Python tells; what was told before is told again afterwards."""
+    before, collects = get(), gc.isenabled()
     gc.disable()
+    put(count)
     try:
-        yield
+        run()
     finally:
-        if was:
+        put(before)
+        if collects:
             gc.enable()
